@@ -1,0 +1,121 @@
+//! Where a command's automata come from and go to.
+//!
+//! The same command runs alone, over files and standard streams (`ProcessEnv`), or as a stage of a cascade, where `-` or
+//! no name is the automaton the stage before made.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Arc as Shared;
+
+use crate::error::{Error, Result};
+use crate::format::binary::{self, Container};
+use crate::format::io;
+use crate::fst::any::AnyFst;
+use crate::fst::symbols::SymbolTable;
+
+/// How a command ended: a test that says no is not a failure, but has its own exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Done,
+    No,
+}
+
+impl Status {
+    pub fn from_answer(yes: bool) -> Self {
+        if yes { Status::Done } else { Status::No }
+    }
+}
+
+pub trait Env {
+    /// The named automaton, shared; `None` or `-` is standard input or the current automaton.
+    fn get(&mut self, name: Option<&str>) -> Result<Shared<AnyFst>>;
+    /// The named automaton, to change: for commands with one input.
+    fn take(&mut self, name: Option<&str>) -> Result<AnyFst>;
+    /// The resulting automaton; `None` or `-` is standard output or the current automaton.
+    fn put_as(&mut self, name: Option<&str>, fst: AnyFst, container: Container) -> Result<()>;
+    /// Resulting text; `None` or `-` is standard output or the cascade's output for this input.
+    fn text(&mut self, name: Option<&str>, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()>;
+    /// A symbol table, read once.
+    fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>>;
+    /// The whole of a text file (potentials, label pairs), read once.
+    fn read_text(&mut self, name: &str) -> Result<(String, Shared<String>)>;
+    /// A line for the user that is not output.
+    fn note(&mut self, line: &str);
+
+    fn put(&mut self, name: Option<&str>, fst: AnyFst) -> Result<()> {
+        self.put_as(name, fst, Container::Vector)
+    }
+    /// The table a user named, or else the one inside the automaton, unless numbers are asked for.
+    fn symbols_or(
+        &mut self,
+        named: Option<&str>,
+        inside: Option<&Shared<SymbolTable>>,
+        numeric: bool,
+    ) -> Result<Option<Shared<SymbolTable>>> {
+        match named {
+            _ if numeric => Ok(None),
+            Some(name) => self.symbols(name).map(Some),
+            None => Ok(inside.cloned()),
+        }
+    }
+}
+
+/// Files and the standard streams of the process.
+#[derive(Default)]
+pub struct ProcessEnv {
+    stdin_taken: bool,
+}
+
+impl ProcessEnv {
+    fn input<'a>(&mut self, name: Option<&'a str>) -> Result<&'a str> {
+        let name = name.unwrap_or("-");
+        if io::is_stdio(name) {
+            if self.stdin_taken {
+                return Err(Error::usage("standard input can be read only once; name a file for the other operand"));
+            }
+            if std::io::stdin().is_terminal() {
+                return Err(Error::usage("no input: name a file or pipe an automaton in (see --help for an example)"));
+            }
+            self.stdin_taken = true;
+        }
+        Ok(name)
+    }
+    /// Nothing is left to do: every output was committed when it was made.
+    pub fn finish(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Env for ProcessEnv {
+    fn get(&mut self, name: Option<&str>) -> Result<Shared<AnyFst>> {
+        self.take(name).map(Shared::new)
+    }
+    fn take(&mut self, name: Option<&str>) -> Result<AnyFst> {
+        let name = self.input(name)?;
+        binary::read(name)
+    }
+    fn put_as(&mut self, name: Option<&str>, fst: AnyFst, container: Container) -> Result<()> {
+        let name = name.unwrap_or("-");
+        if io::is_stdio(name) && std::io::stdout().is_terminal() {
+            return Err(Error::usage(
+                "the result is a binary automaton: write it to a file (-o FILE) or look at it (| weft fst print)",
+            ));
+        }
+        binary::write(name, &fst, container)
+    }
+    fn text(&mut self, name: Option<&str>, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()> {
+        let mut out = io::create(name.unwrap_or("-"))?;
+        write(&mut out)?;
+        out.commit()
+    }
+    fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>> {
+        crate::format::symtab::read(name).map(Shared::new)
+    }
+    fn read_text(&mut self, name: &str) -> Result<(String, Shared<String>)> {
+        let name = self.input(Some(name))?;
+        let (shown, text) = io::read_text(name)?;
+        Ok((shown, Shared::new(text)))
+    }
+    fn note(&mut self, line: &str) {
+        eprintln!("weft: {line}");
+    }
+}

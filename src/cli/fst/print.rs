@@ -1,0 +1,78 @@
+use clap::Args;
+
+use super::io::Unary;
+use crate::cli::env::{Env, Status};
+use crate::error::{Error, Result};
+use crate::format::symtab;
+use crate::format::text::{self, PrintConfig};
+use crate::with_fst;
+
+/// Print an automaton as AT&T text, with words where it has symbol tables
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:\n  weft fst print --acceptor a.fst")]
+pub struct Cmd {
+    /// One label an arc, if the automaton is an acceptor
+    #[arg(long)]
+    acceptor: bool,
+    /// Symbol table of the input labels, instead of the one inside
+    #[arg(long, value_name = "FILE")]
+    isymbols: Option<String>,
+    /// Symbol table of the output labels, instead of the one inside
+    #[arg(long, value_name = "FILE")]
+    osymbols: Option<String>,
+    /// Symbol table of the states
+    #[arg(long, value_name = "FILE")]
+    ssymbols: Option<String>,
+    /// Numbers even where there are symbol tables
+    #[arg(long)]
+    numeric: bool,
+    /// Print weights that are one, too
+    #[arg(long)]
+    show_weight_one: bool,
+    /// What to print for a label that its table does not have
+    #[arg(long, value_name = "TEXT")]
+    missing_symbol: Option<String>,
+    /// Significant digits of weights; 9 are exact for standard and log, 17 for log64
+    #[arg(long, default_value_t = 9)]
+    precision: usize,
+    /// Save the input symbol table to a file
+    #[arg(long, value_name = "FILE")]
+    save_isymbols: Option<String>,
+    /// Save the output symbol table to a file
+    #[arg(long, value_name = "FILE")]
+    save_osymbols: Option<String>,
+    /// Accepted for OpenFst's sake; negative labels are always printed
+    #[arg(long, hide = true)]
+    allow_negative_labels: bool,
+    #[command(flatten)]
+    io: Unary,
+}
+
+impl Cmd {
+    pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        let fst = env.get(self.io.input())?;
+        let config = PrintConfig {
+            acceptor: self.acceptor,
+            isymbols: env.symbols_or(self.isymbols.as_deref(), fst.isyms(), self.numeric)?,
+            osymbols: env.symbols_or(self.osymbols.as_deref(), fst.osyms(), self.numeric)?,
+            ssymbols: self.ssymbols.as_deref().map(|n| env.symbols(n)).transpose()?,
+            show_weight_one: self.show_weight_one,
+            missing_symbol: self.missing_symbol.clone().filter(|m| !m.is_empty()),
+            precision: self.precision,
+        };
+        for (file, table, side) in
+            [(&self.save_isymbols, fst.isyms(), "input"), (&self.save_osymbols, fst.osyms(), "output")]
+        {
+            match (file, table) {
+                (Some(file), Some(table)) => symtab::save_text(file, table)?,
+                (Some(file), None) => {
+                    return Err(Error::usage(format!("{file}: the automaton has no {side} symbol table to save")));
+                }
+                _ => {}
+            }
+        }
+        let name = self.io.output().unwrap_or("standard output").to_string();
+        env.text(self.io.output(), &mut |mut out| with_fst!(&*fst, f => text::print(&mut out, &name, f, &config)))?;
+        Ok(Status::Done)
+    }
+}

@@ -1,0 +1,71 @@
+//! The `weft` command: one file a subcommand, each a clap struct and a short `run`.
+
+pub mod args;
+pub mod cascade;
+pub mod env;
+pub mod far;
+pub mod fst;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use env::Status;
+
+#[derive(Parser, Debug)]
+#[command(
+    name = "weft",
+    version,
+    about = "Weighted finite-state transducers and what is built on them",
+    long_about = "weft: a weighted finite-state transducer engine with machine-translation front-ends.\n\n\
+                  Everything reads and writes OpenFst's files. `-` or no name is standard input or output; \
+                  gz and zstd are recognised on reading and chosen by the suffix on writing.",
+    after_help = "Example:\n  weft fst compile --acceptor a.txt | weft fst determinize | weft fst print --acceptor",
+    propagate_version = true,
+    disable_help_subcommand = true
+)]
+pub struct Weft {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Every OpenFst operation, with the same names, options and files
+    Fst(fst::FstArgs),
+    /// Archives of many automata in one file (OpenFst's far tools)
+    Far(far::FarArgs),
+    /// A script of operations over one lattice or thousands, in parallel
+    Cascade(cascade::CascadeArgs),
+}
+
+/// Runs the command line. 0: all done; 1: a test said no, or some inputs failed; 2: usage or environment.
+pub fn main(argv: Vec<OsString>) -> ExitCode {
+    let command = args::openfst_booleans(Weft::command());
+    let argv = args::openfst_spelling(&command, argv);
+    let parsed = command.try_get_matches_from(argv).and_then(|m| Weft::from_arg_matches(&m));
+    let weft = match parsed {
+        Ok(w) => w,
+        Err(e) => {
+            // A closed pipe under `--help | head` is nobody's error.
+            let _ = e.print();
+            return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let mut env = env::ProcessEnv::default();
+    let outcome = match weft.command {
+        Command::Fst(args) => args.command.run(&mut env),
+        Command::Far(args) => args.run(),
+        Command::Cascade(args) => args.run(),
+    };
+    match outcome.and_then(|status| env.finish().map(|()| status)) {
+        Ok(Status::Done) => ExitCode::SUCCESS,
+        Ok(Status::No) => ExitCode::from(1),
+        Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("weft: {e}");
+            ExitCode::from(2)
+        }
+    }
+}

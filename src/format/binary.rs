@@ -1,0 +1,384 @@
+//! OpenFst's binary automata, `vector` and `const`, of the arc types `standard`, `log` and `log64`.
+//!
+//! What OpenFst writes we read, what we write OpenFst reads. A file is checked while it is read: magic, types, sizes that
+//! lie, states out of range, weights that are no members. Nothing is reserved on the word of a header alone.
+
+use std::io::Write;
+use std::sync::Arc as Shared;
+
+use super::bytes::ByteSource;
+use super::io;
+use super::symtab;
+use crate::error::{Error, Result};
+use crate::fst::any::AnyFst;
+use crate::fst::flat::{Arc, FlatFst, NO_LABEL, NO_STATE, StateId};
+use crate::fst::semiring::{Log, Log64, Tropical, Weight};
+
+const MAGIC: i32 = 2125659606;
+const HAS_ISYMBOLS: i32 = 1;
+const HAS_OSYMBOLS: i32 = 2;
+const IS_ALIGNED: i32 = 4;
+const ALIGNMENT: u64 = 16;
+const VECTOR_VERSION: i32 = 2;
+const CONST_VERSION: i32 = 2;
+const CONST_ALIGNED_VERSION: i32 = 1;
+/// Property bits: the states are all there; the automaton may be changed.
+const EXPANDED: u64 = 1;
+const MUTABLE: u64 = 2;
+
+/// The two containers of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Container {
+    #[default]
+    Vector,
+    Const,
+}
+
+impl Container {
+    pub fn name(self) -> &'static str {
+        match self {
+            Container::Vector => "vector",
+            Container::Const => "const",
+        }
+    }
+}
+
+/// What stands in front of an automaton.
+#[derive(Clone, Debug)]
+pub struct Header {
+    pub container: Container,
+    pub arc_type: String,
+    pub version: i32,
+    pub flags: i32,
+    pub properties: u64,
+    pub start: i64,
+    pub num_states: i64,
+    pub num_arcs: i64,
+}
+
+/// True if the bytes begin like an automaton.
+pub fn looks_binary(head: &[u8]) -> bool {
+    head.starts_with(&MAGIC.to_le_bytes())
+}
+
+/// Reads an automaton from a file or standard input.
+pub fn read(name: &str) -> Result<AnyFst> {
+    read_with_header(name).map(|(fst, _)| fst)
+}
+
+/// Reads an automaton and its header; bytes after it are an error.
+pub fn read_with_header(name: &str) -> Result<(AnyFst, Header)> {
+    let mut source = ByteSource::new(io::open(name)?);
+    let (fst, header) = read_from(&mut source)?;
+    if !source.at_end()? {
+        return Err(source.error("bytes after the end of the automaton"));
+    }
+    Ok((fst, header))
+}
+
+/// Reads one automaton and stops after it: archives hold many in one stream.
+pub fn read_from(source: &mut ByteSource) -> Result<(AnyFst, Header)> {
+    let header = read_header(source)?;
+    let fst = match header.arc_type.as_str() {
+        "standard" => AnyFst::Standard(read_body::<Tropical>(source, &header)?),
+        "log" => AnyFst::Log(read_body::<Log>(source, &header)?),
+        "log64" => AnyFst::Log64(read_body::<Log64>(source, &header)?),
+        other => {
+            return Err(source.error(format!("arc type {other:?} is not supported (standard, log and log64 are)")));
+        }
+    };
+    Ok((fst, header))
+}
+
+fn read_header(source: &mut ByteSource) -> Result<Header> {
+    if source.at_end()? {
+        return Err(source.error("the file is empty, expected an automaton"));
+    }
+    let head = source.peek()?;
+    if !looks_binary(head) {
+        let text = head.first().is_some_and(|b| b.is_ascii_digit());
+        return Err(source.error(if text {
+            "not a binary automaton; it looks like text: compile it first (weft fst compile)"
+        } else {
+            "not an OpenFst automaton (bad magic number)"
+        }));
+    }
+    source.i32("the magic number")?;
+    let fst_type = source.string("the automaton's type")?;
+    let arc_type = source.string("the arc type")?;
+    let version = source.i32("the version")?;
+    let flags = source.i32("the flags")?;
+    let properties = source.u64("the properties")?;
+    let start = source.i64("the start state")?;
+    let num_states = source.i64("the number of states")?;
+    let num_arcs = source.i64("the number of arcs")?;
+    let container = match fst_type.as_str() {
+        "vector" => Container::Vector,
+        "const" => Container::Const,
+        other => {
+            return Err(source.error(format!(
+                "automaton type {other:?} is not supported (vector and const are); \
+                 convert it with OpenFst: fstconvert --fst_type=vector"
+            )));
+        }
+    };
+    let oldest = 1;
+    let newest = if container == Container::Vector { VECTOR_VERSION } else { CONST_VERSION };
+    if !(oldest..=newest).contains(&version) {
+        return Err(source.error(format!("version {version} of a {fst_type} automaton is not known")));
+    }
+    Ok(Header { container, arc_type, version, flags, properties, start, num_states, num_arcs })
+}
+
+fn read_body<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>> {
+    let mut isyms = None;
+    let mut osyms = None;
+    if header.flags & HAS_ISYMBOLS != 0 {
+        isyms = Some(Shared::new(symtab::read_binary(source)?));
+    }
+    if header.flags & HAS_OSYMBOLS != 0 {
+        let table = symtab::read_binary(source)?;
+        // One table on both sides is the usual case; keep it once.
+        osyms = Some(match &isyms {
+            Some(i) if **i == table => i.clone(),
+            _ => Shared::new(table),
+        });
+    }
+    let fst = match header.container {
+        Container::Vector => read_vector::<W>(source, header)?,
+        Container::Const => read_const::<W>(source, header)?,
+    };
+    Ok(fst.with_symbols(isyms, osyms))
+}
+
+#[inline(always)]
+fn arc_from<W: Weight>(bytes: &[u8]) -> Arc<W> {
+    let int = |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    Arc::new(int(0), int(4), W::read_le(&bytes[8..]), int(8 + W::BYTES) as u32)
+}
+
+fn read_vector<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>> {
+    let arc_bytes = 12 + W::BYTES;
+    // A stream of unknown length is written with -1 states and read to its end.
+    let open_ended = header.num_states == -1;
+    if header.num_states < -1 {
+        return Err(source.error(format!("a negative number of states, {}", header.num_states)));
+    }
+    let states = if open_ended { 0 } else { source.reservable(header.num_states as u64, 8 + W::BYTES as u64) };
+    let mut offsets = Vec::with_capacity(states + 1);
+    let mut finals = Vec::with_capacity(states);
+    let mut arcs: Vec<Arc<W>> = Vec::with_capacity(source.at_most(arc_bytes as u64));
+    offsets.push(0u32);
+    let limit = if open_ended { u64::MAX } else { header.num_states as u64 };
+    let mut n = 0u64;
+    while n < limit {
+        if open_ended && source.at_end()? {
+            break;
+        }
+        let (weight, count) = if W::BYTES == 4 {
+            let head = source.take::<12>("a state")?;
+            (
+                W::read_le(&head),
+                i64::from_le_bytes([head[4], head[5], head[6], head[7], head[8], head[9], head[10], head[11]]),
+            )
+        } else {
+            let head = source.take::<16>("a state")?;
+            (
+                W::read_le(&head),
+                i64::from_le_bytes([head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15]]),
+            )
+        };
+        if count < 0 {
+            return Err(source.error(format!("a negative number of arcs, {count}, at state {n}")));
+        }
+        if arcs.len() as u64 + count as u64 >= u32::MAX as u64 {
+            return Err(source.error(format!("state {n} says it has {count} arcs; more than an automaton can hold")));
+        }
+        source.records(count as u64, arc_bytes, "the arcs of a state", |bytes| arcs.push(arc_from(bytes)))?;
+        finals.push(weight);
+        offsets.push(arcs.len() as u32);
+        n += 1;
+        if n >= NO_STATE as u64 {
+            return Err(source.error("more states than an automaton can hold"));
+        }
+    }
+    arcs.shrink_to_fit();
+    checked(source, header.start, offsets, finals, arcs)
+}
+
+fn read_const<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>> {
+    let aligned = header.flags & IS_ALIGNED != 0 || header.version == CONST_ALIGNED_VERSION;
+    let (Ok(num_states), Ok(num_arcs)) = (u64::try_from(header.num_states), u64::try_from(header.num_arcs)) else {
+        return Err(source.error("a negative number of states or arcs"));
+    };
+    if num_states >= NO_STATE as u64 || num_arcs >= u32::MAX as u64 {
+        return Err(source.error("more states or arcs than an automaton can hold"));
+    }
+    if aligned {
+        source.align(ALIGNMENT)?;
+    }
+    // In memory of the writer: weight, first arc, number of arcs, two epsilon counts; the arc padded to 8 for f64.
+    let state_bytes = W::BYTES + 16;
+    let arc_bytes = if W::BYTES == 8 { 24 } else { 16 };
+    let mut offsets = Vec::with_capacity(source.reservable(num_states, state_bytes as u64) + 1);
+    let mut finals = Vec::with_capacity(offsets.capacity());
+    let mut expected = 0u64;
+    let mut wrong = None;
+    source.records(num_states, state_bytes, "the states", |bytes| {
+        let int = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let (pos, count) = (int(W::BYTES), int(W::BYTES + 4));
+        // A state without arcs may carry any position.
+        if count > 0 && u64::from(pos) != expected && wrong.is_none() {
+            wrong = Some(finals.len());
+        }
+        offsets.push(expected.min(u64::from(u32::MAX)) as u32);
+        finals.push(W::read_le(bytes));
+        expected += u64::from(count);
+    })?;
+    if let Some(s) = wrong {
+        return Err(source.error(format!("the arcs of state {s} are not where they should be")));
+    }
+    if expected != num_arcs {
+        return Err(source.error(format!("the states have {expected} arcs together, the header says {num_arcs}")));
+    }
+    offsets.push(num_arcs as u32);
+    if aligned {
+        source.align(ALIGNMENT)?;
+    }
+    let mut arcs: Vec<Arc<W>> = Vec::with_capacity(source.reservable(num_arcs, arc_bytes as u64));
+    source.records(num_arcs, arc_bytes, "the arcs", |bytes| arcs.push(arc_from(bytes)))?;
+    checked(source, header.start, offsets, finals, arcs)
+}
+
+/// The automaton, if its states exist and its weights are weights.
+fn checked<W: Weight>(
+    source: &ByteSource,
+    start: i64,
+    offsets: Vec<u32>,
+    finals: Vec<W>,
+    arcs: Vec<Arc<W>>,
+) -> Result<FlatFst<W>> {
+    let n = finals.len();
+    if start < -1 || start >= n as i64 {
+        return Err(source.error(format!("start state {start} is not one of the {n} states")));
+    }
+    if let Some(s) = finals.iter().position(|w| !w.is_member()) {
+        return Err(source.error(format!("the final weight of state {s} is not a number or minus infinity")));
+    }
+    let good =
+        |a: &Arc<W>| (a.nextstate as usize) < n && a.ilabel != NO_LABEL && a.olabel != NO_LABEL && a.weight.is_member();
+    if let Some(i) = arcs.iter().position(|a| !good(a)) {
+        let s = offsets.partition_point(|&o| o as usize <= i) - 1;
+        let a = &arcs[i];
+        let what = if (a.nextstate as usize) >= n {
+            format!("goes to state {}, but there are {n} states", a.nextstate as i32)
+        } else if !a.weight.is_member() {
+            "has a weight that is not a number or minus infinity".to_string()
+        } else {
+            "has the reserved label -1".to_string()
+        };
+        return Err(source.error(format!("arc {} of state {s} {what}", i - offsets[s] as usize)));
+    }
+    let start = if start < 0 { NO_STATE } else { start as StateId };
+    Ok(FlatFst::from_parts(start, offsets, finals, arcs))
+}
+
+/// Writes an automaton to a file or standard output.
+pub fn write(name: &str, fst: &AnyFst, container: Container) -> Result<()> {
+    let mut out = io::create(name)?;
+    write_any(&mut out, fst, container).map_err(|e| Error::io(out.name().to_string(), e))?;
+    out.commit()
+}
+
+pub fn write_any(out: &mut impl Write, fst: &AnyFst, container: Container) -> std::io::Result<()> {
+    match fst {
+        AnyFst::Standard(f) => write_to(out, f, container),
+        AnyFst::Log(f) => write_to(out, f, container),
+        AnyFst::Log64(f) => write_to(out, f, container),
+    }
+}
+
+pub fn write_to<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>, container: Container) -> std::io::Result<()> {
+    let mut head = Vec::with_capacity(128);
+    let string = |head: &mut Vec<u8>, s: &str| {
+        head.extend((s.len() as i32).to_le_bytes());
+        head.extend(s.as_bytes());
+    };
+    let is_const = container == Container::Const;
+    head.extend(MAGIC.to_le_bytes());
+    string(&mut head, container.name());
+    string(&mut head, W::ARC_TYPE);
+    head.extend((if is_const { CONST_VERSION } else { VECTOR_VERSION }).to_le_bytes());
+    let flags = if fst.isyms.is_some() { HAS_ISYMBOLS } else { 0 } | if fst.osyms.is_some() { HAS_OSYMBOLS } else { 0 };
+    head.extend(flags.to_le_bytes());
+    // Only what holds of every automaton in the container; readers compute the rest when they need it.
+    head.extend((if is_const { EXPANDED } else { EXPANDED | MUTABLE }).to_le_bytes());
+    let start = if fst.start() == NO_STATE { -1 } else { fst.start() as i64 };
+    head.extend(start.to_le_bytes());
+    head.extend((fst.num_states() as i64).to_le_bytes());
+    head.extend((if is_const { fst.num_arcs() as i64 } else { 0 }).to_le_bytes());
+    out.write_all(&head)?;
+    for table in [&fst.isyms, &fst.osyms].into_iter().flatten() {
+        symtab::write_binary(out, table)?;
+    }
+    if is_const { write_const(out, fst) } else { write_vector(out, fst) }
+}
+
+#[inline(always)]
+fn arc_bytes<W: Weight>(a: &Arc<W>) -> [u8; 24] {
+    let mut raw = [0u8; 24];
+    raw[..4].copy_from_slice(&a.ilabel.to_le_bytes());
+    raw[4..8].copy_from_slice(&a.olabel.to_le_bytes());
+    a.weight.write_le(&mut raw[8..]);
+    raw[8 + W::BYTES..12 + W::BYTES].copy_from_slice(&a.nextstate.to_le_bytes());
+    raw
+}
+
+/// Bytes are gathered to this many before they go out, so that no small write reaches the stream.
+const CHUNK: usize = 1 << 16;
+
+fn write_vector<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>) -> std::io::Result<()> {
+    let mut chunk: Vec<u8> = Vec::with_capacity(CHUNK + 64);
+    for s in fst.states() {
+        let mut weight = [0u8; 8];
+        fst.final_weight(s).write_le(&mut weight);
+        chunk.extend_from_slice(&weight[..W::BYTES]);
+        chunk.extend_from_slice(&(fst.arcs(s).len() as i64).to_le_bytes());
+        for a in fst.arcs(s) {
+            chunk.extend_from_slice(&arc_bytes(a)[..12 + W::BYTES]);
+            if chunk.len() >= CHUNK {
+                out.write_all(&chunk)?;
+                chunk.clear();
+            }
+        }
+    }
+    out.write_all(&chunk)
+}
+
+fn write_const<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>) -> std::io::Result<()> {
+    let mut chunk: Vec<u8> = Vec::with_capacity(CHUNK + 64);
+    for s in fst.states() {
+        let mut weight = [0u8; 8];
+        fst.final_weight(s).write_le(&mut weight);
+        chunk.extend_from_slice(&weight[..W::BYTES]);
+        let arcs = fst.arcs(s);
+        let ieps = arcs.iter().filter(|a| a.ilabel == 0).count() as u32;
+        let oeps = arcs.iter().filter(|a| a.olabel == 0).count() as u32;
+        for n in [fst.range(s).start as u32, arcs.len() as u32, ieps, oeps] {
+            chunk.extend_from_slice(&n.to_le_bytes());
+        }
+        if chunk.len() >= CHUNK {
+            out.write_all(&chunk)?;
+            chunk.clear();
+        }
+    }
+    let size = if W::BYTES == 8 { 24 } else { 16 };
+    for a in fst.all_arcs() {
+        chunk.extend_from_slice(&arc_bytes(a)[..size]);
+        if chunk.len() >= CHUNK {
+            out.write_all(&chunk)?;
+            chunk.clear();
+        }
+    }
+    out.write_all(&chunk)
+}

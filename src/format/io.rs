@@ -1,0 +1,237 @@
+//! Opening and creating files: standard streams, gz and zstd, and outputs that appear whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+const BUFFER: usize = 1 << 18;
+
+/// An opened input: its bytes with any compression taken off.
+pub struct Input {
+    /// The name to show in errors.
+    pub name: String,
+    /// Bytes to come, if known: an upper bound for what a reader may reserve.
+    pub size: Option<u64>,
+    pub reader: Box<dyn BufRead + Send>,
+}
+
+/// True for the names of standard input and output.
+pub fn is_stdio(name: &str) -> bool {
+    name.is_empty() || name == "-"
+}
+
+/// Opens a file, or standard input for `-`. gz and zstd are recognised by their first bytes.
+pub fn open(name: &str) -> Result<Input> {
+    if is_stdio(name) {
+        let reader = BufReader::with_capacity(BUFFER, io::stdin());
+        return unpack("standard input".into(), None, reader);
+    }
+    let file = File::open(name).map_err(|e| Error::io(name, e))?;
+    let meta = file.metadata().map_err(|e| Error::io(name, e))?;
+    if meta.is_dir() {
+        return Err(Error::usage(format!("{name}: is a directory, expected a file")));
+    }
+    let size = meta.is_file().then_some(meta.len());
+    unpack(name.into(), size, BufReader::with_capacity(BUFFER, file))
+}
+
+/// An input over bytes in memory, for archives and tests.
+pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Input> {
+    let size = Some(bytes.len() as u64);
+    unpack(name.into(), size, io::Cursor::new(bytes))
+}
+
+fn unpack(name: String, size: Option<u64>, mut raw: impl BufRead + Send + 'static) -> Result<Input> {
+    let head = raw.fill_buf().map_err(|e| Error::io(&name, e))?;
+    if head.starts_with(&[0x1f, 0x8b]) {
+        let gz = flate2::bufread::MultiGzDecoder::new(raw);
+        Ok(Input { name, size: None, reader: Box::new(BufReader::with_capacity(BUFFER, gz)) })
+    } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        let z = zstd::stream::read::Decoder::with_buffer(raw).map_err(|e| Error::io(&name, e))?;
+        Ok(Input { name, size: None, reader: Box::new(BufReader::with_capacity(BUFFER, z)) })
+    } else {
+        Ok(Input { name, size, reader: Box::new(raw) })
+    }
+}
+
+/// The whole of a file as bytes.
+pub fn read_all(name: &str) -> Result<(String, Vec<u8>)> {
+    let mut input = open(name)?;
+    let mut bytes = Vec::with_capacity(input.size.unwrap_or(0).min(1 << 30) as usize);
+    input.reader.read_to_end(&mut bytes).map_err(|e| Error::io(&input.name, e))?;
+    Ok((input.name, bytes))
+}
+
+/// The whole of a file as text; a byte that is not UTF-8 is an error with its line and column.
+pub fn read_text(name: &str) -> Result<(String, String)> {
+    let (name, bytes) = read_all(name)?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((name, text)),
+        Err(e) => {
+            let good = &e.as_bytes()[..e.utf8_error().valid_up_to()];
+            let line = good.iter().filter(|&&b| b == b'\n').count() + 1;
+            let column = good.iter().rev().take_while(|&&b| b != b'\n').count() + 1;
+            Err(Error::text(&name, line, column, "not UTF-8 text"))
+        }
+    }
+}
+
+/// An output being written. `commit` makes it appear under its name; without it nothing is left behind.
+pub struct Output {
+    name: String,
+    /// Where the bytes go until `commit`, and where they go then.
+    place: Option<(PathBuf, PathBuf)>,
+    writer: Option<Encoder>,
+}
+
+enum Encoder {
+    Plain(BufWriter<Box<dyn Write + Send>>),
+    Gz(flate2::write::GzEncoder<BufWriter<Box<dyn Write + Send>>>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<Box<dyn Write + Send>>>),
+}
+
+impl Encoder {
+    fn get(&mut self) -> &mut dyn Write {
+        match self {
+            Encoder::Plain(w) => w,
+            Encoder::Gz(w) => w,
+            Encoder::Zstd(w) => w,
+        }
+    }
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Encoder::Plain(mut w) => w.flush(),
+            Encoder::Gz(w) => w.finish()?.flush(),
+            Encoder::Zstd(w) => w.finish()?.flush(),
+        }
+    }
+}
+
+/// Creates a file, or opens standard output for `-`. `.gz` and `.zst` are compressed. Folders on the way are made.
+pub fn create(name: &str) -> Result<Output> {
+    let fail = |e| Error::io(name, e);
+    if is_stdio(name) {
+        let out: Box<dyn Write + Send> = Box::new(io::stdout());
+        let writer = Encoder::Plain(BufWriter::with_capacity(BUFFER, out));
+        return Ok(Output { name: "standard output".into(), place: None, writer: Some(writer) });
+    }
+    let path = Path::new(name);
+    // A pipe or a device is written as it is; only a regular file can be put in place at the end.
+    let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
+    let (file, place) = if special {
+        if path.is_dir() {
+            return Err(Error::usage(format!("{name}: is a directory, expected a file to write")));
+        }
+        (File::options().write(true).open(path).map_err(fail)?, None)
+    } else {
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let folder = target.parent().filter(|p| !p.as_os_str().is_empty());
+        if let Some(folder) = folder {
+            fs::create_dir_all(folder).map_err(fail)?;
+        }
+        let base = target.file_name().map(|f| f.to_string_lossy().into_owned()).unwrap_or_default();
+        let unique = UNIQUE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let temp = target.with_file_name(format!(".{base}.{}.{unique}.part", std::process::id()));
+        (File::create_new(&temp).map_err(fail)?, Some((temp, target)))
+    };
+    let out: Box<dyn Write + Send> = Box::new(file);
+    let plain = BufWriter::with_capacity(BUFFER, out);
+    let writer = if name.ends_with(".gz") {
+        Encoder::Gz(flate2::write::GzEncoder::new(plain, flate2::Compression::default()))
+    } else if name.ends_with(".zst") || name.ends_with(".zstd") {
+        Encoder::Zstd(zstd::stream::write::Encoder::new(plain, 0).map_err(fail)?)
+    } else {
+        Encoder::Plain(plain)
+    };
+    Ok(Output { name: name.into(), place, writer: Some(writer) })
+}
+
+static UNIQUE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+impl Output {
+    /// The name to show in errors.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    /// Finishes the stream and puts the file in place.
+    pub fn commit(mut self) -> Result<()> {
+        if let Some(writer) = self.writer.take() {
+            writer.finish().map_err(|e| Error::io(&self.name, e))?;
+        }
+        if let Some((temp, target)) = self.place.take()
+            && let Err(e) = fs::rename(&temp, &target)
+        {
+            let _ = fs::remove_file(&temp);
+            return Err(Error::io(&self.name, e));
+        }
+        Ok(())
+    }
+    /// Writes everything and puts the file in place.
+    pub fn write_and_commit(mut self, bytes: &[u8]) -> Result<()> {
+        self.write_all(bytes).map_err(|e| Error::io(&self.name, e))?;
+        self.commit()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.writer {
+            Some(w) => w.get().write(bytes),
+            None => Err(io::Error::other("written after commit")),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.as_mut().map_or(Ok(()), |w| w.get().flush())
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.writer = None;
+        if let Some((temp, _)) = self.place.take() {
+            let _ = fs::remove_file(temp);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(name: &str) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/folder").join(name);
+        let path = path.to_str().unwrap();
+        create(path).unwrap().write_and_commit(b"some bytes\n").unwrap();
+        assert_eq!(read_all(path).unwrap().1, b"some bytes\n");
+        assert_eq!(fs::read_dir(Path::new(path).parent().unwrap()).unwrap().count(), 1, "no partial file left");
+    }
+
+    #[test]
+    fn round_trips() {
+        round("plain");
+        round("a.gz");
+        round("a.zst");
+    }
+
+    #[test]
+    fn an_output_that_is_not_committed_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        let mut out = create(path.to_str().unwrap()).unwrap();
+        out.write_all(b"half").unwrap();
+        drop(out);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn bad_utf8_has_a_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        fs::write(&path, b"ok\nab\xff").unwrap();
+        let e = read_text(path.to_str().unwrap()).unwrap_err().to_string();
+        assert!(e.ends_with(":2:3: not UTF-8 text"), "{e}");
+    }
+}

@@ -1,0 +1,11 @@
+//! Files: what comes in and goes out, one format a file. Knows types, not algorithms.
+//!
+//! `-` is standard input or output; gz and zstd are recognised by content on reading and chosen by suffix on writing;
+//! an output file appears whole or not at all.
+
+pub mod binary;
+pub mod bytes;
+pub mod io;
+pub mod number;
+pub mod symtab;
+pub mod text;

@@ -1,0 +1,138 @@
+//! Symbol tables as text (`word<TAB>id`, gaps and CRLF allowed) and as OpenFst's binary form inside automata.
+
+use std::io::Write;
+
+use super::bytes::ByteSource;
+use super::io;
+use crate::error::{Error, Result};
+use crate::fst::symbols::SymbolTable;
+
+const MAGIC: i32 = 2125658996;
+
+/// Reads a table, text or binary (recognised by content).
+pub fn read(name: &str) -> Result<SymbolTable> {
+    let mut source = ByteSource::new(io::open(name)?);
+    if source.peek()?.starts_with(&MAGIC.to_le_bytes()) {
+        return read_binary(&mut source);
+    }
+    drop(source);
+    if io::is_stdio(name) {
+        return Err(Error::usage("a symbol table in text form cannot be read from standard input; name a file"));
+    }
+    let (shown, text) = io::read_text(name)?;
+    read_text(&shown, &text)
+}
+
+/// `word<TAB>id` a line; the word is everything before the last tab or run of blanks.
+pub fn read_text(name: &str, text: &str) -> Result<SymbolTable> {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let mut table = SymbolTable::new(base);
+    for (n, line) in text.lines().enumerate() {
+        let line = line.trim_end_matches('\r');
+        if line.trim().is_empty() {
+            continue;
+        }
+        let bad = |column: usize, message: &str| Err(Error::text(name, n + 1, column, message));
+        let trimmed = line.trim_end();
+        let Some(cut) = trimmed.rfind(['\t', ' ']) else {
+            return bad(trimmed.chars().count() + 1, "expected a symbol, a tab and its integer id");
+        };
+        let symbol = if trimmed[..=cut].contains('\t') {
+            trimmed[..=cut].trim_end_matches([' ', '\t']).trim_start_matches('\t')
+        } else {
+            trimmed[..cut].trim_matches(' ')
+        };
+        let column = trimmed[..cut].chars().count() + 2;
+        let Ok(key) = trimmed[cut + 1..].parse::<i64>() else {
+            return bad(column, &format!("expected an integer id, found {:?}", &trimmed[cut + 1..]));
+        };
+        if key == -1 {
+            return bad(column, "-1 is reserved and cannot be the id of a symbol");
+        }
+        if symbol.is_empty() {
+            return bad(1, "expected a symbol before the id");
+        }
+        table.push(symbol, key);
+    }
+    Ok(table)
+}
+
+/// The table inside an automaton or in a file of its own.
+pub fn read_binary(source: &mut ByteSource) -> Result<SymbolTable> {
+    let magic = source.i32("the symbol table's magic number")?;
+    if magic != MAGIC {
+        return Err(source.error(format!("expected a symbol table (magic {MAGIC}), found {magic}")));
+    }
+    let name = source.string("the symbol table's name")?;
+    source.i64("the symbol table's next key")?;
+    let size = source.i64("the symbol table's size")?;
+    if size < 0 {
+        return Err(source.error(format!("a negative number of symbols, {size}")));
+    }
+    let mut table = SymbolTable::new(name);
+    for _ in 0..size {
+        let symbol = source.string("a symbol")?;
+        let key = source.i64("a symbol's key")?;
+        table.push(&symbol, key);
+    }
+    Ok(table)
+}
+
+pub fn write_binary(out: &mut impl Write, table: &SymbolTable) -> std::io::Result<()> {
+    let string = |out: &mut dyn Write, s: &str| {
+        out.write_all(&(s.len() as i32).to_le_bytes())?;
+        out.write_all(s.as_bytes())
+    };
+    out.write_all(&MAGIC.to_le_bytes())?;
+    string(out, table.name())?;
+    out.write_all(&table.available_key().to_le_bytes())?;
+    out.write_all(&(table.len() as i64).to_le_bytes())?;
+    for (symbol, key) in table.iter() {
+        string(out, symbol)?;
+        out.write_all(&key.to_le_bytes())?;
+    }
+    Ok(())
+}
+
+pub fn write_text(out: &mut impl Write, table: &SymbolTable) -> std::io::Result<()> {
+    for (symbol, key) in table.iter() {
+        writeln!(out, "{symbol}\t{key}")?;
+    }
+    Ok(())
+}
+
+/// Writes a table as text to a file.
+pub fn save_text(name: &str, table: &SymbolTable) -> Result<()> {
+    let mut out = io::create(name)?;
+    write_text(&mut out, table).map_err(|e| Error::io(name, e))?;
+    out.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_with_gaps_crlf_and_blanks() {
+        let t = read_text("t", "<eps>\t0\r\nthe dog\t7\r\n\na  900\nb   8\n").unwrap();
+        assert_eq!(t.iter().collect::<Vec<_>>(), [("<eps>", 0), ("the dog", 7), ("a", 900), ("b", 8)]);
+    }
+
+    #[test]
+    fn bad_lines_name_their_place() {
+        for (text, want) in [("a\t0\nb\tx\n", "t:2:3:"), ("a\n", "t:1:2:"), ("a\t-1\n", "t:1:3:"), ("\t4\n", "t:1:1:")]
+        {
+            let e = read_text("t", text).unwrap_err().to_string();
+            assert!(e.starts_with(want), "{e}");
+        }
+    }
+
+    #[test]
+    fn binary_round_trip() {
+        let t = read_text("t", "<eps>\t0\né\t70000000000\n").unwrap();
+        let mut bytes = vec![];
+        write_binary(&mut bytes, &t).unwrap();
+        let mut s = ByteSource::new(io::from_bytes("m", bytes).unwrap());
+        assert!(read_binary(&mut s).unwrap() == t);
+    }
+}

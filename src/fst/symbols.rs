@@ -1,0 +1,179 @@
+//! Symbol tables: strings and their integer keys, with gaps, as OpenFst keeps them beside or inside an automaton.
+//!
+//! Strings lie in one buffer in the order they were added; a table whose keys are 0, 1, 2, ... needs no map from key to
+//! string. The map from string to key is made at the first look-up, so that reading a file does not pay for it.
+
+use std::hash::BuildHasher;
+use std::sync::OnceLock;
+
+use hashbrown::{HashMap, HashTable};
+use rustc_hash::FxBuildHasher;
+
+#[derive(Debug, Default)]
+pub struct SymbolTable {
+    name: String,
+    text: String,
+    ends: Vec<usize>,
+    keys: Vec<i64>,
+    /// Key to index, only if the keys are not 0, 1, 2, ...
+    sparse: Option<HashMap<i64, u32, FxBuildHasher>>,
+    by_symbol: OnceLock<HashTable<u32>>,
+}
+
+impl Clone for SymbolTable {
+    fn clone(&self) -> Self {
+        SymbolTable {
+            name: self.name.clone(),
+            text: self.text.clone(),
+            ends: self.ends.clone(),
+            keys: self.keys.clone(),
+            sparse: self.sparse.clone(),
+            by_symbol: OnceLock::new(),
+        }
+    }
+}
+
+/// The same symbols with the same keys; order and name are not looked at.
+impl PartialEq for SymbolTable {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.first_difference(other).is_none()
+    }
+}
+
+impl SymbolTable {
+    pub fn new(name: impl Into<String>) -> Self {
+        SymbolTable { name: name.into(), ..Default::default() }
+    }
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+    fn symbol_at(&self, index: usize) -> &str {
+        let from = if index == 0 { 0 } else { self.ends[index - 1] };
+        &self.text[from..self.ends[index]]
+    }
+    /// Every `(symbol, key)` in the order of the table.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, i64)> {
+        (0..self.len()).map(|i| (self.symbol_at(i), self.keys[i]))
+    }
+    /// One more than the largest key: the next free one.
+    pub fn available_key(&self) -> i64 {
+        self.keys.iter().max().map_or(0, |k| k + 1)
+    }
+
+    fn table(&self) -> &HashTable<u32> {
+        self.by_symbol.get_or_init(|| {
+            let hash = |i: &u32| FxBuildHasher.hash_one(self.symbol_at(*i as usize));
+            let mut t = HashTable::with_capacity(self.len());
+            for i in 0..self.len() as u32 {
+                let s = self.symbol_at(i as usize);
+                if t.find(hash(&i), |&j| self.symbol_at(j as usize) == s).is_none() {
+                    t.insert_unique(hash(&i), i, hash);
+                }
+            }
+            t
+        })
+    }
+
+    /// Key of a symbol.
+    pub fn key(&self, symbol: &str) -> Option<i64> {
+        let hash = FxBuildHasher.hash_one(symbol);
+        self.table().find(hash, |&i| self.symbol_at(i as usize) == symbol).map(|&i| self.keys[i as usize])
+    }
+
+    /// Symbol of a key.
+    #[inline]
+    pub fn symbol(&self, key: i64) -> Option<&str> {
+        let index = match &self.sparse {
+            None => usize::try_from(key).ok().filter(|&k| k < self.len())?,
+            Some(map) => *map.get(&key)? as usize,
+        };
+        Some(self.symbol_at(index))
+    }
+
+    /// Adds a symbol with the next free key; an old symbol keeps its key. Returns the key.
+    pub fn add(&mut self, symbol: &str) -> i64 {
+        let key = if self.sparse.is_none() { self.len() as i64 } else { self.available_key() };
+        self.add_with_key(symbol, key)
+    }
+
+    /// Adds a symbol with a key; a symbol that is there keeps its old key, which is returned.
+    pub fn add_with_key(&mut self, symbol: &str, key: i64) -> i64 {
+        if let Some(old) = self.key(symbol) {
+            return old;
+        }
+        self.push(symbol, key);
+        let i = self.len() as u32 - 1;
+        if let Some(mut t) = self.by_symbol.take() {
+            let hash = |i: &u32| FxBuildHasher.hash_one(self.symbol_at(*i as usize));
+            t.insert_unique(hash(&i), i, hash);
+            self.by_symbol = OnceLock::from(t);
+        }
+        key
+    }
+
+    /// Appends without looking whether the symbol is there: for readers of tables, where the first of two equal
+    /// symbols is the one found.
+    pub(crate) fn push(&mut self, symbol: &str, key: i64) {
+        let index = self.len();
+        self.text.push_str(symbol);
+        self.ends.push(self.text.len());
+        self.keys.push(key);
+        if let Some(map) = &mut self.sparse {
+            map.insert(key, index as u32);
+        } else if key != index as i64 {
+            self.sparse = Some(self.keys.iter().enumerate().map(|(i, &k)| (k, i as u32)).collect());
+        }
+    }
+
+    /// The first symbol or key that the two tables do not agree on, in words.
+    pub fn first_difference(&self, other: &Self) -> Option<String> {
+        for (symbol, key) in self.iter() {
+            match other.symbol(key) {
+                Some(s) if s == symbol => {}
+                Some(s) => return Some(format!("key {key} is {symbol:?} in one and {s:?} in the other")),
+                None => return Some(format!("key {key} ({symbol:?}) is only in the first")),
+            }
+        }
+        other
+            .iter()
+            .find(|&(_, key)| self.symbol(key).is_none())
+            .map(|(symbol, key)| format!("key {key} ({symbol:?}) is only in the second"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_and_repeats() {
+        let mut t = SymbolTable::new("words");
+        assert_eq!(t.add("<eps>"), 0);
+        assert_eq!(t.add_with_key("far", 1 << 40), 1 << 40);
+        assert_eq!(t.add("next"), (1 << 40) + 1);
+        assert_eq!(t.add_with_key("far", 7), 1 << 40, "an old symbol keeps its key");
+        assert_eq!(t.symbol(0), Some("<eps>"));
+        assert_eq!(t.symbol(1), None);
+        assert_eq!(t.symbol(1 << 40), Some("far"));
+        assert_eq!(t.key("next"), Some((1 << 40) + 1));
+        assert_eq!(t.key("none"), None);
+        assert!(t == t.clone());
+    }
+
+    #[test]
+    fn differences_are_named() {
+        let (mut a, mut b) = (SymbolTable::new("a"), SymbolTable::new("b"));
+        a.add("<eps>");
+        b.add("<eps>");
+        assert_eq!(a.first_difference(&b), None);
+        a.add("x");
+        b.add("y");
+        assert!(a.first_difference(&b).unwrap().contains("\"x\""));
+    }
+}

@@ -1,0 +1,17 @@
+//! weft: a weighted finite-state transducer engine with machine-translation front-ends.
+//!
+//! ```text
+//! files ──format──► FlatFst ──fst──► FlatFst ──format──► files
+//!                      ▲                │
+//!                      └──── cli: weft fst OP, weft cascade
+//! ```
+//!
+//! Modules in pipeline order: `format` reads and writes, `fst` computes, `cli` is the command.
+
+pub mod error;
+pub mod format;
+pub mod fst;
+
+pub mod cli;
+
+pub use error::{Error, Result};
