@@ -31,6 +31,7 @@ pub struct Weft {
 }
 
 #[derive(Subcommand, Debug)]
+#[allow(clippy::large_enum_variant)] // one value a process
 enum Command {
     /// Every OpenFst operation, with the same names, options and files
     Fst(fst::FstArgs),

@@ -286,7 +286,7 @@ fn checked<W: Weight>(
 /// Writes an automaton to a file or standard output.
 pub fn write(name: &str, fst: &AnyFst, container: Container) -> Result<()> {
     let mut out = io::create(name)?;
-    write_any(&mut out, fst, container).map_err(|e| Error::io(out.name().to_string(), e))?;
+    write_any(&mut out, fst, container).map_err(|e| Error::io(out.name(), e))?;
     out.commit()
 }
 

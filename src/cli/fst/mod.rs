@@ -53,6 +53,7 @@ pub struct FstArgs {
 
 /// One operation: alone on the command line, or a stage of a cascade.
 #[derive(Subcommand, Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // a handful of values a process
 pub enum FstCommand {
     Arcsort(arcsort::Cmd),
     Closure(closure::Cmd),
