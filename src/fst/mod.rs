@@ -8,3 +8,6 @@ pub mod semiring;
 pub mod symbols;
 
 pub mod arcsort;
+pub mod connect;
+pub mod shortestdistance;
+pub mod visit;

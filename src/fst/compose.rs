@@ -1,0 +1,557 @@
+//! Composition of two transducers: the relation of `a` followed by the relation of `b`, with failure labels.
+//!
+//! The result has the states and the arc order of OpenFst's `Compose` for operands that are sorted the same way. Needs
+//! `a` sorted by output or `b` by input label; if neither is, a sorted copy of `b` is made. Costs O(E1·log d2) lookups for
+//! the states of the product that are reached, plus one hash look-up a resulting arc.
+//! Epsilons: the filters of Mohri, Pereira and Riley (1996) and Allauzen et al. (2009), as in OpenFst.
+//! Special labels on the matched side, as OpenFst's matchers: sigma matches any label, rho any label that nothing else
+//! matches, phi is taken, at its cost, when nothing matches, and the search goes on where it leads.
+
+use super::arcsort::{SortType, arcsort};
+use super::connect::connect;
+use super::flat::{Arc, Builder, EPSILON, FlatFst, Label, NO_LABEL, NO_STATE, StateId};
+use super::semiring::Weight;
+use super::statetable::StateTable;
+use super::symbols::compatible_symbols;
+use crate::error::{Error, Result};
+use std::borrow::Cow;
+
+/// Which of several equal epsilon paths are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum ComposeFilter {
+    #[default]
+    Auto,
+    AltSequence,
+    Match,
+    NoMatch,
+    Null,
+    Sequence,
+    Trivial,
+}
+
+/// Whether a matched special label is replaced by the label it stood for on the other side of its arc too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Rewrite {
+    /// If the operand is an acceptor.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Labels with a meaning of their own in one operand.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Special {
+    pub phi: Option<Label>,
+    pub rho: Option<Label>,
+    pub sigma: Option<Label>,
+    pub rewrite: Rewrite,
+    /// They stand on the output side of the first operand, not on the input side of the second.
+    pub on_first: bool,
+}
+
+impl Special {
+    pub fn any(&self) -> bool {
+        self.phi.is_some() || self.rho.is_some() || self.sigma.is_some()
+    }
+    fn has(&self, label: Label) -> bool {
+        [self.phi, self.rho, self.sigma].contains(&Some(label))
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct ComposeConfig {
+    pub filter: ComposeFilter,
+    /// Trim the result.
+    pub connect: bool,
+    pub special: Special,
+    /// Stop with an error at this many states; none: as many as it takes.
+    pub max_states: Option<usize>,
+}
+
+impl Default for ComposeConfig {
+    fn default() -> Self {
+        ComposeConfig { filter: ComposeFilter::Auto, connect: true, special: Special::default(), max_states: None }
+    }
+}
+
+const OP: &str = "compose";
+
+pub fn compose<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig) -> Result<FlatFst<W>> {
+    compatible_symbols(OP, a.osyms.as_deref(), b.isyms.as_deref())?;
+    let fst = product(a, b, config)?.0.with_symbols(a.isyms.clone(), b.osyms.clone());
+    Ok(if config.connect { connect(fst) } else { fst })
+}
+
+/// What a state of the product stands for.
+pub struct PairStates(StateTable);
+
+impl PairStates {
+    /// The states of the two operands.
+    pub fn pair(&self, s: StateId) -> (StateId, StateId) {
+        let (s1, s2, _) = unpack(self.0.key(s));
+        (s1, s2)
+    }
+}
+
+#[inline(always)]
+fn pack(s1: StateId, s2: StateId, filter: u8) -> u64 {
+    (s1 as u64) << 34 | (s2 as u64) << 2 | filter as u64
+}
+#[inline(always)]
+fn unpack(key: u64) -> (StateId, StateId, u8) {
+    ((key >> 34) as StateId, (key >> 2) as StateId, (key & 3) as u8)
+}
+
+/// The product before trimming, with the pairs its states stand for.
+pub fn product<W: Weight>(
+    a: &FlatFst<W>,
+    b: &FlatFst<W>,
+    config: &ComposeConfig,
+) -> Result<(FlatFst<W>, PairStates)> {
+    let special = &config.special;
+    let mut a = Cow::Borrowed(a);
+    let mut b = Cow::Borrowed(b);
+    let mut sorted_a = a.is_olabel_sorted();
+    let mut sorted_b = b.is_ilabel_sorted();
+    if special.any() && special.on_first && !sorted_a {
+        a = Cow::Owned(arcsort(a.into_owned(), SortType::Olabel));
+        sorted_a = true;
+    }
+    if (special.any() && !special.on_first && !sorted_b) || (!sorted_a && !sorted_b) {
+        b = Cow::Owned(arcsort(b.into_owned(), SortType::Ilabel));
+        sorted_b = true;
+    }
+    if a.num_states() >= 1 << 30 {
+        return Err(Error::op(OP, "the first automaton has 2^30 states or more"));
+    }
+    check_special(&a, &b, special)?;
+    let mut c = Composer {
+        side_a: Side::new(&a, |x| x.olabel, sorted_a),
+        side_b: Side::new(&b, |x| x.ilabel, sorted_b),
+        a: &a,
+        b: &b,
+        config,
+        table: StateTable::default(),
+        out: Builder::default(),
+        rewrite_both: match special.rewrite {
+            Rewrite::Always => true,
+            Rewrite::Never => false,
+            Rewrite::Auto => if special.on_first { a.is_acceptor() } else { b.is_acceptor() },
+        },
+    };
+    if a.start() != NO_STATE && b.start() != NO_STATE {
+        let start = c.table.number(pack(a.start(), b.start(), 0));
+        c.out.set_start(start);
+        if special.any() { c.expand_all::<true>()? } else { c.expand_all::<false>()? }
+    }
+    let Composer { out, table, .. } = c;
+    Ok((out.finish(), PairStates(table)))
+}
+
+fn check_special<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, special: &Special) -> Result<()> {
+    if !special.any() {
+        return Ok(());
+    }
+    let given: Vec<Label> = [special.phi, special.rho, special.sigma].into_iter().flatten().collect();
+    if given.iter().any(|&l| l == EPSILON || l == NO_LABEL) {
+        return Err(Error::op(OP, "a special label (phi, rho, sigma) cannot be 0 or -1"));
+    }
+    if (1..given.len()).any(|i| given[..i].contains(&given[i])) {
+        return Err(Error::op(OP, "phi, rho and sigma must be different labels"));
+    }
+    let (mut other, which): (Box<dyn Iterator<Item = Label>>, &str) = if special.on_first {
+        (Box::new(b.all_arcs().iter().map(|x| x.ilabel)), "second")
+    } else {
+        (Box::new(a.all_arcs().iter().map(|x| x.olabel)), "first")
+    };
+    match other.find(|&l| special.has(l)) {
+        Some(l) => Err(Error::op(OP, format!("the special label {l} is an ordinary label of the {which} operand"))),
+        None => Ok(()),
+    }
+}
+
+const ALL_EPSILON: u8 = 1;
+const NO_EPSILON: u8 = 2;
+
+/// One operand as composition looks at it.
+struct Side {
+    /// Per state: `ALL_EPSILON` (and not final), `NO_EPSILON`.
+    flags: Vec<u8>,
+    /// The label to match of every arc, alone, so that a search touches few cache lines. Empty if not sorted.
+    labels: Vec<Label>,
+    /// For states with very many arcs: their number in `dense`, plus one.
+    dense_of: Vec<u32>,
+    dense: Vec<Dense>,
+}
+
+/// First arc of every label from `least` on: `first[label - least]`, up to `first[label - least + 1]`.
+struct Dense {
+    least: Label,
+    first: Vec<u32>,
+}
+
+/// States with this many arcs get a direct index if their labels are close together.
+const DENSE_ARCS: usize = 128;
+
+impl Side {
+    fn new<W: Weight>(fst: &FlatFst<W>, label: impl Fn(&Arc<W>) -> Label, sorted: bool) -> Self {
+        let labels: Vec<Label> = if sorted { fst.all_arcs().iter().map(&label).collect() } else { vec![] };
+        let mut flags = Vec::with_capacity(fst.num_states());
+        let mut large = false;
+        for s in fst.states() {
+            let arcs = fst.arcs(s);
+            large |= arcs.len() >= DENSE_ARCS;
+            let epsilons = if sorted && arcs.first().is_some_and(|x| label(x) > EPSILON) {
+                0
+            } else {
+                arcs.iter().filter(|x| label(x) == EPSILON).count()
+            };
+            let all = epsilons == arcs.len() && !fst.is_final(s);
+            flags.push(if all { ALL_EPSILON } else { 0 } | if epsilons == 0 { NO_EPSILON } else { 0 });
+        }
+        let dense_of = if sorted && large { vec![0; fst.num_states()] } else { vec![] };
+        Side { flags, labels, dense_of, dense: vec![] }
+    }
+
+    fn sorted<W: Weight>(&self, fst: &FlatFst<W>) -> bool {
+        self.labels.len() == fst.num_arcs()
+    }
+
+    /// Positions of the arcs of `s` with this label.
+    #[inline(always)]
+    fn find<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId, label: Label) -> std::ops::Range<usize> {
+        let range = fst.range(s);
+        if range.len() >= DENSE_ARCS {
+            return self.find_large(range, s, label);
+        }
+        self.search(range, label)
+    }
+
+    #[inline(always)]
+    fn search(&self, range: std::ops::Range<usize>, label: Label) -> std::ops::Range<usize> {
+        let labels = &self.labels[range.clone()];
+        let from = labels.partition_point(|&l| l < label);
+        let count = labels[from..].iter().take_while(|&&l| l == label).count();
+        range.start + from..range.start + from + count
+    }
+
+    fn find_large(&mut self, range: std::ops::Range<usize>, s: StateId, label: Label) -> std::ops::Range<usize> {
+        const TOO_SPARSE: u32 = u32::MAX;
+        let mut slot = self.dense_of[s as usize];
+        if slot == 0 {
+            let labels = &self.labels[range.clone()];
+            let least = labels[0];
+            let span = labels[labels.len() - 1] as i64 - least as i64 + 1;
+            slot = if span <= 8 * labels.len() as i64 {
+                let mut first = Vec::with_capacity(span as usize + 1);
+                for (i, &l) in labels.iter().enumerate() {
+                    while first.len() <= (l as i64 - least as i64) as usize {
+                        first.push((range.start + i) as u32);
+                    }
+                }
+                first.push(range.end as u32);
+                self.dense.push(Dense { least, first });
+                self.dense.len() as u32
+            } else {
+                TOO_SPARSE
+            };
+            self.dense_of[s as usize] = slot;
+        }
+        if slot == TOO_SPARSE {
+            return self.search(range, label);
+        }
+        let dense = &self.dense[slot as usize - 1];
+        let at = label as i64 - dense.least as i64;
+        if at < 0 || at as usize + 1 >= dense.first.len() {
+            return range.start..range.start;
+        }
+        dense.first[at as usize] as usize..dense.first[at as usize + 1] as usize
+    }
+}
+
+/// What the filter says at one state of the product; `None` forbids the move.
+#[derive(Clone, Copy)]
+struct Moves {
+    /// An epsilon of the first operand alone.
+    first: Option<u8>,
+    /// An epsilon of the second operand alone.
+    second: Option<u8>,
+    /// An epsilon of each, together.
+    both: Option<u8>,
+}
+
+impl ComposeFilter {
+    #[inline(always)]
+    fn moves(self, fs: u8, flags1: u8, flags2: u8) -> Moves {
+        let (all1, no1) = (flags1 & ALL_EPSILON != 0, flags1 & NO_EPSILON != 0);
+        let (all2, no2) = (flags2 & ALL_EPSILON != 0, flags2 & NO_EPSILON != 0);
+        let waits = |all: bool, no: bool, state: u8| match (all, no) {
+            (true, _) => None,
+            (_, true) => Some(0),
+            _ => Some(state),
+        };
+        let allow = |yes: bool| yes.then_some(0u8);
+        match self {
+            ComposeFilter::Auto | ComposeFilter::Sequence => {
+                Moves { first: allow(fs == 0), second: waits(all1, no1, 1), both: None }
+            }
+            ComposeFilter::AltSequence => Moves { first: waits(all2, no2, 1), second: allow(fs != 1), both: None },
+            ComposeFilter::Match => Moves {
+                first: match fs {
+                    0 if no2 => Some(0),
+                    0 if all2 => None,
+                    0 | 1 => Some(1),
+                    _ => None,
+                },
+                second: match fs {
+                    0 if no1 => Some(0),
+                    0 if all1 => None,
+                    0 | 2 => Some(2),
+                    _ => None,
+                },
+                both: allow(fs == 0),
+            },
+            ComposeFilter::NoMatch => Moves { first: Some(0), second: Some(0), both: None },
+            ComposeFilter::Null => Moves { first: None, second: None, both: Some(0) },
+            ComposeFilter::Trivial => Moves { first: Some(0), second: Some(0), both: Some(0) },
+        }
+    }
+}
+
+struct Composer<'a, W> {
+    a: &'a FlatFst<W>,
+    b: &'a FlatFst<W>,
+    side_a: Side,
+    side_b: Side,
+    config: &'a ComposeConfig,
+    table: StateTable,
+    out: Builder<W>,
+    rewrite_both: bool,
+}
+
+impl<W: Weight> Composer<'_, W> {
+    fn expand_all<const SPECIAL: bool>(&mut self) -> Result<()> {
+        let (can_a, can_b) = (self.side_a.sorted(self.a), self.side_b.sorted(self.b));
+        let limit = self.config.max_states.unwrap_or(NO_STATE as usize - 1);
+        let mut s = 0;
+        while (s as usize) < self.table.len() {
+            if self.table.len() > limit {
+                return Err(Error::limit(
+                    OP,
+                    format!("{limit} states"),
+                    "the product grows larger; prune the operands, or raise --max-states",
+                ));
+            }
+            let (s1, s2, fs) = unpack(self.table.key(s));
+            let weight = self.final_weight::<SPECIAL>(s1, s2)?;
+            self.out.add_state(weight);
+            let flags = (self.side_a.flags[s1 as usize], self.side_b.flags[s2 as usize]);
+            let moves = self.config.filter.moves(fs, flags.0, flags.1);
+            // Iterate over the arcs of one operand and search in the other: the one with more arcs, if both are sorted.
+            let search_b = match (can_a, can_b) {
+                (true, true) => {
+                    let required = SPECIAL && self.has_special(s1, s2);
+                    if required {
+                        !self.config.special.on_first
+                    } else {
+                        self.a.range(s1).len() <= self.b.range(s2).len()
+                    }
+                }
+                (_, can_b) => can_b,
+            };
+            if search_b {
+                self.expand_searching_b::<SPECIAL>(s1, s2, moves)?;
+            } else {
+                self.expand_searching_a::<SPECIAL>(s1, s2, moves)?;
+            }
+            s += 1;
+        }
+        Ok(())
+    }
+
+    /// True if the operand with the special labels has one at this state, so that it must be the one searched.
+    fn has_special(&mut self, s1: StateId, s2: StateId) -> bool {
+        let special = self.config.special;
+        let labels = [special.phi, special.rho, special.sigma];
+        labels.into_iter().flatten().any(|l| {
+            if special.on_first {
+                !self.side_a.find(self.a, s1, l).is_empty()
+            } else {
+                !self.side_b.find(self.b, s2, l).is_empty()
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn push(&mut self, ilabel: Label, olabel: Label, weight: W, s1: StateId, s2: StateId, fs: u8) {
+        let next = self.table.number(pack(s1, s2, fs));
+        self.out.push_arc(Arc::new(ilabel, olabel, weight, next));
+    }
+
+    fn expand_searching_b<const SPECIAL: bool>(&mut self, s1: StateId, s2: StateId, moves: Moves) -> Result<()> {
+        let (a, b) = (self.a, self.b);
+        let no_epsilon_b = self.side_b.flags[s2 as usize] & NO_EPSILON != 0;
+        let epsilons = if no_epsilon_b { 0..0 } else { self.side_b.find(b, s2, EPSILON) };
+        if let Some(fs) = moves.second {
+            for y in &b.all_arcs()[epsilons.clone()] {
+                self.push(EPSILON, y.olabel, y.weight, s1, y.nextstate, fs);
+            }
+        }
+        for x in a.arcs(s1) {
+            if x.olabel == EPSILON {
+                if let Some(fs) = moves.first {
+                    self.push(x.ilabel, EPSILON, x.weight, x.nextstate, s2, fs);
+                }
+                if let Some(fs) = moves.both {
+                    for y in &b.all_arcs()[epsilons.clone()] {
+                        self.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, fs);
+                    }
+                }
+            } else if !SPECIAL || self.config.special.on_first {
+                for y in &b.all_arcs()[self.side_b.find(b, s2, x.olabel)] {
+                    self.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, 0);
+                }
+            } else {
+                self.match_special(s2, x.olabel, |c, y| {
+                    c.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, 0)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn expand_searching_a<const SPECIAL: bool>(&mut self, s1: StateId, s2: StateId, moves: Moves) -> Result<()> {
+        let (a, b) = (self.a, self.b);
+        let no_epsilon_a = self.side_a.flags[s1 as usize] & NO_EPSILON != 0;
+        let epsilons = if no_epsilon_a { 0..0 } else { self.side_a.find(a, s1, EPSILON) };
+        if let Some(fs) = moves.first {
+            for x in &a.all_arcs()[epsilons.clone()] {
+                self.push(x.ilabel, EPSILON, x.weight, x.nextstate, s2, fs);
+            }
+        }
+        for y in b.arcs(s2) {
+            if y.ilabel == EPSILON {
+                if let Some(fs) = moves.second {
+                    self.push(EPSILON, y.olabel, y.weight, s1, y.nextstate, fs);
+                }
+                if let Some(fs) = moves.both {
+                    for x in &a.all_arcs()[epsilons.clone()] {
+                        self.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, fs);
+                    }
+                }
+            } else if !SPECIAL || !self.config.special.on_first {
+                for x in &a.all_arcs()[self.side_a.find(a, s1, y.ilabel)] {
+                    self.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, 0);
+                }
+            } else {
+                self.match_special(s1, y.ilabel, |c, x| {
+                    c.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, 0)
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn find_special(&mut self, s: StateId, label: Label) -> std::ops::Range<usize> {
+        if self.config.special.on_first {
+            self.side_a.find(self.a, s, label)
+        } else {
+            self.side_b.find(self.b, s, label)
+        }
+    }
+
+    /// Every arc of the special operand that matches `label` at `s`, with the failure costs and labels put in.
+    fn match_special(&mut self, s: StateId, label: Label, mut found: impl FnMut(&mut Self, Arc<W>)) -> Result<()> {
+        let special = self.config.special;
+        let arcs = if special.on_first { self.a.all_arcs() } else { self.b.all_arcs() };
+        let mut state = s;
+        let mut cost: Option<W> = None;
+        let charged = |cost: Option<W>, arc: Arc<W>| match cost {
+            Some(w) => Arc { weight: w.otimes(arc.weight), ..arc },
+            None => arc,
+        };
+        let both = self.rewrite_both;
+        let renamed = |arc: Arc<W>, sign: Label| Arc {
+            ilabel: if (both || !special.on_first) && arc.ilabel == sign { label } else { arc.ilabel },
+            olabel: if (both || special.on_first) && arc.olabel == sign { label } else { arc.olabel },
+            ..arc
+        };
+        let mut steps = 0usize;
+        loop {
+            let mut any = false;
+            for arc in &arcs[self.find_special(state, label)] {
+                any = true;
+                found(self, charged(cost, *arc));
+            }
+            if let Some(sigma) = special.sigma {
+                for arc in &arcs[self.find_special(state, sigma)] {
+                    any = true;
+                    found(self, charged(cost, renamed(*arc, sigma)));
+                }
+            }
+            if any {
+                return Ok(());
+            }
+            if let Some(rho) = special.rho {
+                for arc in &arcs[self.find_special(state, rho)] {
+                    any = true;
+                    found(self, charged(cost, renamed(*arc, rho)));
+                }
+                if any {
+                    return Ok(());
+                }
+            }
+            let Some(phi) = special.phi else { return Ok(()) };
+            let Some(arc) = arcs[self.find_special(state, phi)].first().copied() else { return Ok(()) };
+            if arc.nextstate == state {
+                // A phi loop takes the label and stays.
+                found(self, charged(cost, renamed(arc, phi)));
+                return Ok(());
+            }
+            cost = Some(cost.map_or(arc.weight, |w| w.otimes(arc.weight)));
+            state = arc.nextstate;
+            steps += 1;
+            if steps > self.side_a.flags.len().max(self.side_b.flags.len()) {
+                return Err(phi_cycle(state));
+            }
+        }
+    }
+
+    /// Final weight of a pair; a state with phi is as final as the first final state on its chain of failures.
+    fn final_weight<const SPECIAL: bool>(&mut self, s1: StateId, s2: StateId) -> Result<W> {
+        let (mut w1, mut w2) = (self.a.final_weight(s1), self.b.final_weight(s2));
+        if SPECIAL && let Some(phi) = self.config.special.phi {
+            let first = self.config.special.on_first;
+            let own = if first { &mut w1 } else { &mut w2 };
+            if own.is_zero_w() {
+                let arcs = if first { self.a.all_arcs() } else { self.b.all_arcs() };
+                let finals = if first { self.a.finals() } else { self.b.finals() };
+                let mut state = if first { s1 } else { s2 };
+                let mut cost = W::ONE;
+                let mut steps = 0usize;
+                while finals[state as usize].is_zero_w() {
+                    let Some(arc) = arcs[self.find_special(state, phi)].first() else { break };
+                    if arc.nextstate == state {
+                        break;
+                    }
+                    cost = cost.otimes(arc.weight);
+                    state = arc.nextstate;
+                    steps += 1;
+                    if steps > finals.len() {
+                        return Err(phi_cycle(state));
+                    }
+                }
+                let weight = cost.otimes(finals[state as usize]);
+                if first { w1 = weight } else { w2 = weight }
+            }
+        }
+        Ok(if w1.is_zero_w() || w2.is_zero_w() { W::ZERO } else { w1.otimes(w2) })
+    }
+}
+
+fn phi_cycle(state: StateId) -> Error {
+    Error::op(OP, format!("the phi arcs form a cycle through state {state}: a failure must end somewhere"))
+}

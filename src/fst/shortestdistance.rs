@@ -1,0 +1,398 @@
+//! Shortest distance: for every state the ⊕-sum of all paths from the start to it, or (`reverse`) from it to the final
+//! states (Mohri 2002).
+//!
+//! Tropical distances are exact: no tolerance. Log sums are carried in f64, one exponential an arc, and rounded once.
+//! Acyclic input: one pass in topological order, O(V + E). Cyclic input: component by component; inside a component
+//! Dijkstra where weights are not negative, else Bellman-Ford (a negative cycle is an error, as it has no shortest path);
+//! for log Mohri's generic algorithm until no sum changes by more than `delta`.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::flat::{Arc, Builder, FlatFst, NO_STATE, StateId};
+use super::semiring::{SHORTEST_DELTA, Weight};
+use super::visit;
+use crate::error::{Error, Result};
+
+#[derive(Clone, Copy, Debug)]
+pub struct DistanceConfig {
+    /// Distance to the final states instead of from the start.
+    pub reverse: bool,
+    /// When a log sum over cycles counts as converged.
+    pub delta: f32,
+    /// Where forward distances begin; none: the start state.
+    pub source: Option<StateId>,
+}
+
+impl Default for DistanceConfig {
+    fn default() -> Self {
+        DistanceConfig { reverse: false, delta: SHORTEST_DELTA, source: None }
+    }
+}
+
+const OP: &str = "shortestdistance";
+
+/// One distance a state; `W::ZERO` where there is no path.
+pub fn shortest_distance<W: Weight>(fst: &FlatFst<W>, config: &DistanceConfig) -> Result<Vec<W>> {
+    if fst.start() == NO_STATE {
+        return Ok(vec![W::ZERO; fst.num_states()]);
+    }
+    if config.reverse {
+        if let Some(order) = visit::topological_order(fst) {
+            return Ok(if W::PATH { tropical_backward(fst, &order) } else { log_backward(fst, &order) });
+        }
+        let reversed = reversed(fst);
+        let forward = DistanceConfig { reverse: false, source: None, ..*config };
+        let mut distance = shortest_distance(&reversed, &forward)?;
+        distance.pop();
+        return Ok(distance);
+    }
+    let source = config.source.unwrap_or(fst.start());
+    if source as usize >= fst.num_states() {
+        return Err(Error::op(OP, format!("source state {source} is not one of the {} states", fst.num_states())));
+    }
+    match visit::topological_order(fst) {
+        Some(order) if W::PATH => Ok(tropical_forward(fst, source, &order)),
+        Some(order) => Ok(log_forward(fst, source, &order)),
+        None => cyclic(fst, source, config.delta),
+    }
+}
+
+/// Sum of all successful paths.
+pub fn total_weight<W: Weight>(fst: &FlatFst<W>, delta: f32) -> Result<W> {
+    if fst.start() == NO_STATE {
+        return Ok(W::ZERO);
+    }
+    let backward = shortest_distance(fst, &DistanceConfig { reverse: true, delta, source: None })?;
+    Ok(backward[fst.start() as usize])
+}
+
+fn tropical_forward<W: Weight>(fst: &FlatFst<W>, source: StateId, order: &[StateId]) -> Vec<W> {
+    let mut d = vec![W::ZERO; fst.num_states()];
+    d[source as usize] = W::ONE;
+    for &s in order {
+        let ds = d[s as usize];
+        if ds.is_zero_w() {
+            continue;
+        }
+        for a in fst.arcs(s) {
+            let t = &mut d[a.nextstate as usize];
+            *t = t.oplus(ds.otimes(a.weight));
+        }
+    }
+    d
+}
+
+fn tropical_backward<W: Weight>(fst: &FlatFst<W>, order: &[StateId]) -> Vec<W> {
+    let mut d = vec![W::ZERO; fst.num_states()];
+    for &s in order.iter().rev() {
+        let mut best = fst.final_weight(s);
+        for a in fst.arcs(s) {
+            // The distance comes first: the order of OpenFst's sums over the reversed automaton.
+            best = best.oplus(d[a.nextstate as usize].otimes(a.weight));
+        }
+        d[s as usize] = best;
+    }
+    d
+}
+
+/// A log sum in progress: Σ e^−x = mass · e^−least.
+#[derive(Clone, Copy)]
+struct LogSum {
+    least: f64,
+    mass: f64,
+}
+
+impl LogSum {
+    const ZERO: LogSum = LogSum { least: f64::INFINITY, mass: 0.0 };
+
+    #[inline(always)]
+    fn add(&mut self, x: f64) {
+        if x >= self.least {
+            // Also x = least = ∞: ∞ − ∞ must not be computed.
+            if x < f64::INFINITY {
+                self.mass += (self.least - x).exp();
+            }
+        } else {
+            self.mass = self.mass * (x - self.least).exp() + 1.0;
+            self.least = x;
+        }
+    }
+    #[inline(always)]
+    fn cost(self) -> f64 {
+        if self.mass == 1.0 || self.least == f64::INFINITY { self.least } else { self.least - self.mass.ln() }
+    }
+}
+
+fn log_forward<W: Weight>(fst: &FlatFst<W>, source: StateId, order: &[StateId]) -> Vec<W> {
+    let mut sums = vec![LogSum::ZERO; fst.num_states()];
+    sums[source as usize].add(0.0);
+    for &s in order {
+        let d = sums[s as usize].cost();
+        if d == f64::INFINITY {
+            continue;
+        }
+        for a in fst.arcs(s) {
+            sums[a.nextstate as usize].add(d + a.weight.to_f64());
+        }
+    }
+    sums.into_iter().map(|s| W::from_f64(s.cost())).collect()
+}
+
+fn log_backward<W: Weight>(fst: &FlatFst<W>, order: &[StateId]) -> Vec<W> {
+    let mut d = vec![f64::INFINITY; fst.num_states()];
+    for &s in order.iter().rev() {
+        let mut sum = LogSum::ZERO;
+        sum.add(fst.final_weight(s).to_f64());
+        for a in fst.arcs(s) {
+            sum.add(a.weight.to_f64() + d[a.nextstate as usize]);
+        }
+        d[s as usize] = sum.cost();
+    }
+    d.into_iter().map(W::from_f64).collect()
+}
+
+/// Arcs turned round; a new last state is the start, with an arc of its final weight to every final state.
+fn reversed<W: Weight>(fst: &FlatFst<W>) -> FlatFst<W> {
+    let incoming = visit::Incoming::new(fst);
+    let mut b = Builder::with_capacity(fst.num_states() + 1, fst.num_arcs() + 16);
+    for s in fst.states() {
+        b.add_state(if s == fst.start() { W::ONE } else { W::ZERO });
+        for &i in incoming.of(s) {
+            let a = &fst.all_arcs()[i as usize];
+            b.push_arc(Arc::new(a.ilabel, a.olabel, a.weight, incoming.sources[i as usize]));
+        }
+    }
+    let start = b.add_state(W::ZERO);
+    for s in fst.states().filter(|&s| fst.is_final(s)) {
+        b.push_arc(Arc::new(0, 0, fst.final_weight(s), s));
+    }
+    b.set_start(start);
+    b.finish()
+}
+
+/// Component by component, in topological order of the components.
+fn cyclic<W: Weight>(fst: &FlatFst<W>, source: StateId, delta: f32) -> Result<Vec<W>> {
+    let components = visit::components(fst, |_| true);
+    let n = fst.num_states();
+    let mut first = vec![0u32; components.count + 1];
+    for &c in &components.of {
+        first[c as usize + 1] += 1;
+    }
+    for c in 0..components.count {
+        first[c + 1] += first[c];
+    }
+    let mut members = vec![0 as StateId; n];
+    let mut place = first.clone();
+    for s in 0..n {
+        let p = &mut place[components.of[s] as usize];
+        members[*p as usize] = s as StateId;
+        *p += 1;
+    }
+    let of = &components.of;
+    let mut work = Cyclic { fst, of, delta: delta as f64, d: vec![f64::INFINITY; n], in_queue: vec![false; n] };
+    work.d[source as usize] = 0.0;
+    for c in 0..components.count {
+        let states = &members[first[c] as usize..first[c + 1] as usize];
+        if states.iter().all(|&s| work.d[s as usize] == f64::INFINITY) {
+            continue;
+        }
+        let looped = states.len() > 1 || fst.arcs(states[0]).iter().any(|a| a.nextstate == states[0]);
+        if looped {
+            if !W::PATH {
+                work.sum_component(states)?;
+            } else if states.iter().all(|&s| work.inner(s).all(|a| !a.weight.less(W::ONE))) {
+                work.dijkstra(states);
+            } else {
+                work.bellman_ford(states)?;
+            }
+        }
+        for &s in states {
+            for a in fst.arcs(s).iter().filter(|a| of[a.nextstate as usize] != c as u32) {
+                let via = work.times(work.d[s as usize], a.weight);
+                let t = &mut work.d[a.nextstate as usize];
+                *t = if W::PATH { t.min(via) } else { log_add(*t, via) };
+            }
+        }
+    }
+    Ok(work.d.into_iter().map(W::from_f64).collect())
+}
+
+fn log_add(a: f64, b: f64) -> f64 {
+    let mut sum = LogSum { least: a, mass: if a == f64::INFINITY { 0.0 } else { 1.0 } };
+    sum.add(b);
+    sum.cost()
+}
+
+struct Cyclic<'a, W> {
+    fst: &'a FlatFst<W>,
+    of: &'a [u32],
+    delta: f64,
+    /// Distances; for the tropical semiring they are weights of `W`, carried in f64 without loss.
+    d: Vec<f64>,
+    in_queue: Vec<bool>,
+}
+
+impl<'a, W: Weight> Cyclic<'a, W> {
+    /// Arcs that stay in the component of `s`.
+    fn inner(&self, s: StateId) -> impl Iterator<Item = &'a Arc<W>> + use<'a, W> {
+        let (of, c) = (self.of, self.of[s as usize]);
+        self.fst.arcs(s).iter().filter(move |a| of[a.nextstate as usize] == c)
+    }
+    /// Path costs are added in the precision of the semiring for best paths, in f64 for sums.
+    #[inline]
+    fn times(&self, d: f64, w: W) -> f64 {
+        if W::PATH { W::from_f64(d).otimes(w).to_f64() } else { d + w.to_f64() }
+    }
+
+    fn dijkstra(&mut self, states: &[StateId]) {
+        #[derive(PartialEq, PartialOrd)]
+        struct Entry(f64, StateId);
+        impl Eq for Entry {}
+        impl Ord for Entry {
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
+            }
+        }
+        let mut heap: BinaryHeap<Reverse<Entry>> = states
+            .iter()
+            .filter(|&&s| self.d[s as usize] < f64::INFINITY)
+            .map(|&s| Reverse(Entry(self.d[s as usize], s)))
+            .collect();
+        while let Some(Reverse(Entry(d, s))) = heap.pop() {
+            if d > self.d[s as usize] {
+                continue;
+            }
+            for a in self.inner(s) {
+                let via = self.times(d, a.weight);
+                if via < self.d[a.nextstate as usize] {
+                    self.d[a.nextstate as usize] = via;
+                    heap.push(Reverse(Entry(via, a.nextstate)));
+                }
+            }
+        }
+    }
+
+    /// Relaxes in rounds; a component that still changes after as many rounds as it has states has a negative cycle.
+    fn bellman_ford(&mut self, states: &[StateId]) -> Result<()> {
+        let mut queue: VecDeque<StateId> =
+            states.iter().copied().filter(|&s| self.d[s as usize] < f64::INFINITY).collect();
+        for &s in &queue {
+            self.in_queue[s as usize] = true;
+        }
+        for _ in 0..=states.len() {
+            for _ in 0..queue.len() {
+                let Some(s) = queue.pop_front() else { return Ok(()) };
+                self.in_queue[s as usize] = false;
+                let d = self.d[s as usize];
+                for a in self.inner(s) {
+                    let via = self.times(d, a.weight);
+                    if via < self.d[a.nextstate as usize] {
+                        self.d[a.nextstate as usize] = via;
+                        if !std::mem::replace(&mut self.in_queue[a.nextstate as usize], true) {
+                            queue.push_back(a.nextstate);
+                        }
+                    }
+                }
+            }
+            if queue.is_empty() {
+                return Ok(());
+            }
+        }
+        let at = queue.front().copied().unwrap_or(0);
+        Err(Error::op(OP, format!("a cycle of negative weight passes through state {at}: there is no shortest path")))
+    }
+
+    /// Mohri's generic single-source algorithm inside one component.
+    fn sum_component(&mut self, states: &[StateId]) -> Result<()> {
+        const ROUNDS: u64 = 20_000_000;
+        let mut residual: Vec<f64> = vec![];
+        // Dense numbers inside the component.
+        let mut local = hashbrown::HashMap::<StateId, u32, rustc_hash::FxBuildHasher>::default();
+        for (i, &s) in states.iter().enumerate() {
+            local.insert(s, i as u32);
+            residual.push(self.d[s as usize]);
+        }
+        let arcs: Vec<Vec<(u32, f64)>> =
+            states.iter().map(|&s| self.inner(s).map(|a| (local[&a.nextstate], a.weight.to_f64())).collect()).collect();
+        let mut d = residual.clone();
+        let mut queued: Vec<bool> = residual.iter().map(|&r| r < f64::INFINITY).collect();
+        let mut queue: VecDeque<u32> = (0..states.len() as u32).filter(|&i| queued[i as usize]).collect();
+        let mut steps = 0u64;
+        while let Some(i) = queue.pop_front() {
+            queued[i as usize] = false;
+            let r = std::mem::replace(&mut residual[i as usize], f64::INFINITY);
+            for &(t, w) in &arcs[i as usize] {
+                let via = r + w;
+                let sum = log_add(d[t as usize], via);
+                if (d[t as usize] - sum).abs() <= self.delta || via == f64::INFINITY {
+                    continue;
+                }
+                d[t as usize] = sum;
+                residual[t as usize] = log_add(residual[t as usize], via);
+                if !std::mem::replace(&mut queued[t as usize], true) {
+                    queue.push_back(t);
+                }
+            }
+            steps += arcs[i as usize].len() as u64;
+            if steps > ROUNDS.max(1000 * arcs.len() as u64) {
+                return Err(Error::op(
+                    OP,
+                    format!(
+                        "the sum over the cycles through state {} does not converge: their probability is 1 or more, or \
+                         very near; give a larger --delta",
+                        states[i as usize]
+                    ),
+                ));
+            }
+        }
+        for (i, &s) in states.iter().enumerate() {
+            self.d[s as usize] = d[i];
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fst::semiring::{Log64, Tropical};
+
+    fn arc<W: Weight>(w: f64, t: u32) -> Arc<W> {
+        Arc::new(1, 1, W::from_f64(w), t)
+    }
+
+    #[test]
+    fn loops_sum_to_their_closure() {
+        // Self-loop of probability 1/2, leaves with 1/2: the total is 1.
+        let h = std::f64::consts::LN_2;
+        let f = FlatFst::<Log64>::from_rows(0, vec![(Log64::ZERO, vec![arc(h, 0), arc(h, 1)]), (Log64::ONE, vec![])]);
+        let d = shortest_distance(&f, &DistanceConfig { delta: 1e-12, ..Default::default() }).unwrap();
+        assert!((d[0].0 + h).abs() < 1e-9 && d[1].0.abs() < 1e-9, "{d:?}");
+        let r = shortest_distance(&f, &DistanceConfig { delta: 1e-12, reverse: true, source: None }).unwrap();
+        assert!(r[0].0.abs() < 1e-9 && r[1].0 == 0.0, "{r:?}");
+    }
+
+    #[test]
+    fn a_sum_that_diverges_is_an_error() {
+        let f = FlatFst::<Log64>::from_rows(0, vec![(Log64::ONE, vec![arc(-0.1, 0)])]);
+        assert!(shortest_distance(&f, &Default::default()).unwrap_err().to_string().contains("converge"));
+    }
+
+    #[test]
+    fn negative_cycles_are_an_error_and_negative_arcs_are_not() {
+        let cycle = |w| {
+            FlatFst::<Tropical>::from_rows(
+                0,
+                vec![
+                    (Tropical::ZERO, vec![arc(5.0, 1), arc(9.0, 2)]),
+                    (Tropical::ONE, vec![arc(1.0, 2)]),
+                    (Tropical::ZERO, vec![arc(w, 1)]),
+                ],
+            )
+        };
+        assert!(shortest_distance(&cycle(-2.0), &Default::default()).unwrap_err().to_string().contains("negative"));
+        let d = shortest_distance(&cycle(-0.5), &Default::default()).unwrap();
+        assert_eq!(d, [Tropical(0.0), Tropical(5.0), Tropical(6.0)]);
+    }
+}
