@@ -105,11 +105,7 @@ fn unpack(key: u64) -> (StateId, StateId, u8) {
 }
 
 /// The product before trimming, with the pairs its states stand for.
-pub fn product<W: Weight>(
-    a: &FlatFst<W>,
-    b: &FlatFst<W>,
-    config: &ComposeConfig,
-) -> Result<(FlatFst<W>, PairStates)> {
+pub fn product<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig) -> Result<(FlatFst<W>, PairStates)> {
     let special = &config.special;
     let mut a = Cow::Borrowed(a);
     let mut b = Cow::Borrowed(b);
@@ -138,7 +134,13 @@ pub fn product<W: Weight>(
         rewrite_both: match special.rewrite {
             Rewrite::Always => true,
             Rewrite::Never => false,
-            Rewrite::Auto => if special.on_first { a.is_acceptor() } else { b.is_acceptor() },
+            Rewrite::Auto => {
+                if special.on_first {
+                    a.is_acceptor()
+                } else {
+                    b.is_acceptor()
+                }
+            }
         },
     };
     if a.start() != NO_STATE && b.start() != NO_STATE {

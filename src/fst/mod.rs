@@ -8,6 +8,11 @@ pub mod semiring;
 pub mod symbols;
 
 pub mod arcsort;
+pub mod compose;
 pub mod connect;
+pub mod difference;
+pub mod explain;
+pub mod intersect;
 pub mod shortestdistance;
+pub mod statetable;
 pub mod visit;

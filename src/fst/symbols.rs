@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 use hashbrown::{HashMap, HashTable};
 use rustc_hash::FxBuildHasher;
 
+use crate::error::{Error, Result};
+
 #[derive(Debug, Default)]
 pub struct SymbolTable {
     name: String,
@@ -144,6 +146,25 @@ impl SymbolTable {
             .iter()
             .find(|&(_, key)| self.symbol(key).is_none())
             .map(|(symbol, key)| format!("key {key} ({symbol:?}) is only in the second"))
+    }
+}
+
+/// An error that names the first difference, if two operands bring tables that do not agree. An absent table agrees with
+/// every other.
+pub fn compatible_symbols(op: &'static str, left: Option<&SymbolTable>, right: Option<&SymbolTable>) -> Result<()> {
+    let (Some(left), Some(right)) = (left, right) else { return Ok(()) };
+    if std::ptr::eq(left, right) {
+        return Ok(());
+    }
+    match left.first_difference(right) {
+        None => Ok(()),
+        Some(what) => Err(Error::op(
+            op,
+            format!(
+                "the symbol tables of the operands do not agree: {what}; \
+                 relabel one operand (weft fst relabel) or remove its tables (weft fst symbols --clear-isymbols --clear-osymbols)"
+            ),
+        )),
     }
 }
 
