@@ -1,14 +1,28 @@
 use clap::Args;
 
+use super::io::Unary;
 use crate::cli::env::{Env, Status};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::fst::closure::{ClosureType, closure};
+use crate::map_fst;
 
-/// Not built yet
+/// Concatenative closure, T* or T+
 #[derive(Args, Clone, Debug)]
-pub struct Cmd {}
+#[command(after_help = "Example:\n  weft fst closure a.fst star.fst")]
+pub struct Cmd {
+    /// At least once (T+): do not add the empty string
+    #[arg(long)]
+    closure_plus: bool,
+    #[command(flatten)]
+    io: Unary,
+}
 
 impl Cmd {
-    pub fn run(&self, _env: &mut dyn Env) -> Result<Status> {
-        Err(Error::usage("closure: not built yet"))
+    pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        let kind = if self.closure_plus { ClosureType::Plus } else { ClosureType::Star };
+        let fst = env.get(self.io.input())?;
+        let out = map_fst!(&*fst, f => Result::Ok(closure(f, kind)))?;
+        env.put(self.io.output(), out)?;
+        Ok(Status::Done)
     }
 }

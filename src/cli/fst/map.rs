@@ -1,14 +1,47 @@
 use clap::Args;
 
+use super::io::Unary;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
+use crate::format::number::parse_weight;
+use crate::fst::map::{MapConfig, MapType, map};
+use crate::fst::semiring::DELTA;
 
-/// Not built yet
+/// Change every arc: weights, labels, semiring, final states
 #[derive(Args, Clone, Debug)]
-pub struct Cmd {}
+#[command(after_help = "Example:\n  weft fst map --map-type superfinal a.fst one-final.fst")]
+pub struct Cmd {
+    /// What to do
+    #[arg(long, value_enum, default_value_t)]
+    map_type: MapType,
+    /// The step of quantize
+    #[arg(long, default_value_t = DELTA)]
+    delta: f32,
+    /// The exponent of power
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    power: f64,
+    /// The weight of plus and times (nothing: changes nothing)
+    #[arg(long, value_name = "WEIGHT", default_value = "", allow_hyphen_values = true)]
+    weight: String,
+    #[command(flatten)]
+    io: Unary,
+}
 
 impl Cmd {
-    pub fn run(&self, _env: &mut dyn Env) -> Result<Status> {
-        Err(Error::usage("map: not built yet"))
+    pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        if !(self.delta > 0.0 && self.delta.is_finite()) {
+            return Err(Error::usage(format!("--delta {}: must be a number above 0", self.delta)));
+        }
+        if !self.power.is_finite() {
+            return Err(Error::usage(format!("--power {}: must be a number", self.power)));
+        }
+        let weight = match self.weight.as_str() {
+            "" => None,
+            text => Some(parse_weight(text).ok_or_else(|| Error::usage(format!("--weight {text:?}: not a weight")))?),
+        };
+        let config = MapConfig { map_type: self.map_type, delta: self.delta, power: self.power, weight };
+        let fst = env.take(self.io.input())?;
+        env.put(self.io.output(), map(fst, &config))?;
+        Ok(Status::Done)
     }
 }
