@@ -25,6 +25,8 @@ const CONST_ALIGNED_VERSION: i32 = 1;
 /// Property bits: the states are all there; the automaton may be changed.
 const EXPANDED: u64 = 1;
 const MUTABLE: u64 = 2;
+/// Property bit: the start lies on no cycle.
+const INITIAL_ACYCLIC: u64 = 0x20_0000_0000;
 
 /// The two containers of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -148,7 +150,9 @@ fn read_body<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<Flat
         Container::Vector => read_vector::<W>(source, header)?,
         Container::Const => read_const::<W>(source, header)?,
     };
-    Ok(fst.with_symbols(isyms, osyms))
+    let mut fst = fst.with_symbols(isyms, osyms);
+    fst.start_acyclic = header.properties & INITIAL_ACYCLIC != 0;
+    Ok(fst)
 }
 
 #[inline(always)]
@@ -311,8 +315,9 @@ pub fn write_to<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>, container: Co
     head.extend((if is_const { CONST_VERSION } else { VECTOR_VERSION }).to_le_bytes());
     let flags = if fst.isyms.is_some() { HAS_ISYMBOLS } else { 0 } | if fst.osyms.is_some() { HAS_OSYMBOLS } else { 0 };
     head.extend(flags.to_le_bytes());
-    // Only what holds of every automaton in the container; readers compute the rest when they need it.
-    head.extend((if is_const { EXPANDED } else { EXPANDED | MUTABLE }).to_le_bytes());
+    // What holds of every automaton in the container and what is known of the start; readers compute the rest.
+    let kind = if is_const { EXPANDED } else { EXPANDED | MUTABLE };
+    head.extend((if fst.start_acyclic { kind | INITIAL_ACYCLIC } else { kind }).to_le_bytes());
     let start = if fst.start() == NO_STATE { -1 } else { fst.start() as i64 };
     head.extend(start.to_le_bytes());
     head.extend((fst.num_states() as i64).to_le_bytes());

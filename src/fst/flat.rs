@@ -49,6 +49,8 @@ pub struct FlatFst<W> {
     arcs: Vec<Arc<W>>,
     pub isyms: Option<Shared<SymbolTable>>,
     pub osyms: Option<Shared<SymbolTable>>,
+    /// It is known that the start lies on no cycle; false: not known. Kept in files, as OpenFst does: union asks for it.
+    pub start_acyclic: bool,
 }
 
 impl<W: Weight> Default for FlatFst<W> {
@@ -70,7 +72,15 @@ impl<W: PartialEq> PartialEq for FlatFst<W> {
 impl<W: Weight> FlatFst<W> {
     /// No states: the empty language.
     pub fn empty() -> Self {
-        FlatFst { start: NO_STATE, offsets: vec![0], finals: vec![], arcs: vec![], isyms: None, osyms: None }
+        FlatFst {
+            start: NO_STATE,
+            offsets: vec![0],
+            finals: vec![],
+            arcs: vec![],
+            isyms: None,
+            osyms: None,
+            start_acyclic: false,
+        }
     }
 
     /// From finished arrays. `offsets` has one entry more than `finals`, starts at 0 and ends at `arcs.len()`.
@@ -82,7 +92,7 @@ impl<W: Weight> FlatFst<W> {
         assert_eq!(offsets.last().copied(), Some(arcs.len() as u32));
         assert!(start == NO_STATE || (start as usize) < finals.len());
         debug_assert!(arcs.iter().all(|a| (a.nextstate as usize) < finals.len()));
-        FlatFst { start, offsets, finals, arcs, isyms: None, osyms: None }
+        FlatFst { start, offsets, finals, arcs, isyms: None, osyms: None, start_acyclic: false }
     }
 
     /// One state a row: `(final weight, arcs)`. For tests and small automata.
@@ -118,6 +128,7 @@ impl<W: Weight> FlatFst<W> {
     pub fn set_start(&mut self, s: StateId) {
         assert!(s == NO_STATE || (s as usize) < self.finals.len());
         self.start = s;
+        self.start_acyclic = false;
     }
     #[inline(always)]
     pub fn num_states(&self) -> usize {
@@ -188,6 +199,7 @@ impl<W: Weight> FlatFst<W> {
             arcs: self.arcs.iter().map(|a| Arc::new(a.ilabel, a.olabel, f(a.weight), a.nextstate)).collect(),
             isyms: self.isyms.clone(),
             osyms: self.osyms.clone(),
+            start_acyclic: self.start_acyclic,
         }
     }
 

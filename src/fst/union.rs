@@ -4,13 +4,13 @@
 //! start of every further operand. If the first operand's start may lie on a cycle, a new start state is added after the
 //! second operand. Needs symbol tables that agree. O(V + E) of all operands together.
 //!
-//! OpenFst asks the stored properties whether the start may lie on a cycle, and these know it for automata whose states
-//! are in topological order and for results of a union; the same is asked here, of the automaton itself.
+//! As in OpenFst "may lie on a cycle" means that it is not known: the states are not in topological order, and no operation
+//! (a union before, say) or file said so.
 
 use super::flat::{Arc, Builder, EPSILON, FlatFst, NO_STATE, StateId};
 use super::semiring::Weight;
 use super::symbols::compatible_symbols;
-use super::visit::is_top_sorted;
+use super::visit::{is_top_sorted, start_on_cycle};
 use crate::error::{Error, Result};
 
 pub fn union<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>) -> Result<FlatFst<W>> {
@@ -37,7 +37,7 @@ pub fn union_all<W: Weight>(operands: &[&FlatFst<W>]) -> Result<FlatFst<W>> {
 
     // The operand that owns the start, and whether it needs a new start state in front.
     let (lead, others) = if first.start() == NO_STATE { (rest[0], &rest[1..]) } else { (first, &rest[..]) };
-    let new_start = !others.is_empty() && !start_known_acyclic(lead);
+    let new_start = !others.is_empty() && !known_acyclic_start(lead);
 
     // First where everything goes, then one pass to write it: the start's arcs name the later starts.
     let mut next = if first.start() == NO_STATE { first.num_states() as StateId } else { 0 };
@@ -78,18 +78,14 @@ pub fn union_all<W: Weight>(operands: &[&FlatFst<W>]) -> Result<FlatFst<W>> {
         }
     }
     out.set_start(start);
-    Ok(out.finish().with_symbols_of(first))
+    let mut out = out.finish().with_symbols_of(first);
+    out.start_acyclic = lead.start_acyclic || !others.is_empty();
+    Ok(out)
 }
 
-/// What OpenFst's stored properties say of the start; see the head of this file.
-fn start_known_acyclic<W: Weight>(fst: &FlatFst<W>) -> bool {
-    let start = fst.start();
-    let made_by_union = start as usize + 1 == fst.num_states()
-        && !fst.is_final(start)
-        && fst.arcs(start).len() > 1
-        && fst.arcs(start).iter().all(|a| a.ilabel == EPSILON && a.olabel == EPSILON && a.weight.is_one_w())
-        && fst.all_arcs().iter().all(|a| a.nextstate != start);
-    made_by_union || is_top_sorted(fst)
+fn known_acyclic_start<W: Weight>(fst: &FlatFst<W>) -> bool {
+    // What a file says is not taken on trust: an arc added to a start on a cycle would change the language.
+    is_top_sorted(fst) || (fst.start_acyclic && !start_on_cycle(fst))
 }
 
 #[cfg(test)]

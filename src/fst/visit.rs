@@ -168,14 +168,16 @@ pub fn components<W: Weight>(fst: &FlatFst<W>, keep: impl Fn(&super::flat::Arc<W
 
 /// True if the start state lies on a cycle.
 pub fn start_on_cycle<W: Weight>(fst: &FlatFst<W>) -> bool {
-    if fst.start() == NO_STATE {
-        return false;
-    }
+    fst.start() != NO_STATE && on_cycle(fst, fst.start())
+}
+
+/// True if the state lies on a cycle.
+pub fn on_cycle<W: Weight>(fst: &FlatFst<W>, state: StateId) -> bool {
     let mut seen = vec![false; fst.num_states()];
-    let mut stack = vec![fst.start()];
+    let mut stack = vec![state];
     while let Some(s) = stack.pop() {
         for a in fst.arcs(s) {
-            if a.nextstate == fst.start() {
+            if a.nextstate == state {
                 return true;
             }
             if !std::mem::replace(&mut seen[a.nextstate as usize], true) {
