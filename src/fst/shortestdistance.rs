@@ -246,9 +246,14 @@ impl<'a, W: Weight> Cyclic<'a, W> {
     }
 
     fn dijkstra(&mut self, states: &[StateId]) {
-        #[derive(PartialEq, PartialOrd)]
+        #[derive(PartialEq)]
         struct Entry(f64, StateId);
         impl Eq for Entry {}
+        impl PartialOrd for Entry {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
         impl Ord for Entry {
             fn cmp(&self, other: &Self) -> std::cmp::Ordering {
                 self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
