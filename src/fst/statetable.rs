@@ -87,7 +87,7 @@ mod tests {
         let mut t = StateTable::default();
         for round in 0..2 {
             for k in 0..10_000u64 {
-                assert_eq!(t.number(k * k << 20), k as u32, "round {round}");
+                assert_eq!(t.number((k * k) << 20), k as u32, "round {round}");
             }
         }
         assert_eq!(t.len(), 10_000);

@@ -304,10 +304,8 @@ mod tests {
             assert_eq!(accessible(&f), reach[0]);
             assert_eq!(coaccessible(&f), co);
             let c = components(&f, |_| true);
-            for s in 0..n {
-                for t in 0..n {
-                    assert_eq!(c.of[s] == c.of[t], reach[s][t] && reach[t][s]);
-                }
+            for (s, t) in (0..n).flat_map(|s| (0..n).map(move |t| (s, t))) {
+                assert_eq!(c.of[s] == c.of[t], reach[s][t] && reach[t][s]);
             }
             assert!(edges.iter().all(|&(s, t)| c.of[s as usize] <= c.of[t as usize]));
         }
