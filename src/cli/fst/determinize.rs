@@ -1,14 +1,69 @@
 use clap::Args;
 
+use super::io::Unary;
 use crate::cli::env::{Env, Status};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::fst::determinize::{DetType, DeterminizeConfig, determinize};
+use crate::fst::semiring::{DELTA, Weight};
+use crate::map_fst;
 
-/// Not built yet
+/// Make an equivalent automaton without two arcs of the same input label at one state
 #[derive(Args, Clone, Debug)]
-pub struct Cmd {}
+#[command(after_help = "Epsilon is a label like any other here; remove epsilons first (weft fst rmepsilon).\n\n\
+                  Example:\n  weft fst determinize --max-states 1000000 acc.fst det.fst")]
+pub struct Cmd {
+    /// Weights of subsets that differ by less count as equal
+    #[arg(long, default_value_t = DELTA)]
+    delta: f32,
+    /// What to do with a transducer that has several outputs for one input
+    #[arg(long, value_enum, default_value_t)]
+    det_type: DetType,
+    /// Keep at most this many states, best first (tropical only)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = -1)]
+    nstate: i64,
+    /// Keep only paths within this weight of the best (tropical only)
+    #[arg(long, value_name = "WEIGHT", allow_hyphen_values = true)]
+    weight: Option<String>,
+    /// Input label of the arcs that emit what output is left at a final state
+    #[arg(long, value_name = "LABEL", allow_negative_numbers = true, default_value_t = 0)]
+    subsequential_label: i32,
+    /// Number the labels of several such arcs at one state upwards from there
+    #[arg(long)]
+    increment_subsequential_label: bool,
+    /// Stop with an error when the result reaches this many states (0: no limit)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    max_states: usize,
+    #[command(flatten)]
+    io: Unary,
+}
 
 impl Cmd {
-    pub fn run(&self, _env: &mut dyn Env) -> Result<Status> {
-        Err(Error::usage("determinize: not built yet"))
+    fn config<W: Weight>(&self) -> Result<DeterminizeConfig<W>> {
+        Ok(DeterminizeConfig {
+            delta: self.delta,
+            det_type: self.det_type,
+            weight: threshold(self.weight.as_deref())?,
+            nstate: usize::try_from(self.nstate).ok(),
+            subsequential_label: self.subsequential_label,
+            increment_subsequential_label: self.increment_subsequential_label,
+            max_states: self.max_states,
+        })
+    }
+
+    pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        let fst = env.get(self.io.input())?;
+        let result = map_fst!(&*fst, f => determinize(f, &self.config()?))?;
+        env.put(self.io.output(), result)?;
+        Ok(Status::Done)
+    }
+}
+
+/// A weight threshold of the command line; nothing or an empty string is none.
+pub(super) fn threshold<W: Weight>(text: Option<&str>) -> Result<W> {
+    match text {
+        None | Some("") => Ok(W::ZERO),
+        Some(text) => crate::format::number::parse_weight(text)
+            .map(W::from_f64)
+            .ok_or_else(|| crate::error::Error::usage(format!("--weight: {text:?} is not a weight"))),
     }
 }
