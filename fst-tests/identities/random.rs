@@ -1,0 +1,160 @@
+//! Random automata, and running commands on them.
+
+use proptest::prelude::*;
+use weft::cli::env::Status;
+use weft::fst::any::AnyFst;
+
+use crate::support::memory::MemoryEnv;
+pub use crate::support::twin::*;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub acyclic: bool,
+    pub transducer: bool,
+    pub epsilon: bool,
+    pub weighted: bool,
+    pub labels: i64,
+    pub states: usize,
+    pub arcs: usize,
+}
+
+pub const ACYCLIC: Shape =
+    Shape { acyclic: true, transducer: true, epsilon: false, weighted: true, labels: 3, states: 6, arcs: 10 };
+
+impl Shape {
+    pub const fn cyclic(self) -> Shape {
+        Shape { acyclic: false, labels: 2, states: 4, arcs: 7, ..self }
+    }
+    pub const fn acceptor(self) -> Shape {
+        Shape { transducer: false, ..self }
+    }
+    pub const fn epsilons(self) -> Shape {
+        Shape { epsilon: true, ..self }
+    }
+    pub const fn unweighted(self) -> Shape {
+        Shape { weighted: false, ..self }
+    }
+    pub const fn labels(self, labels: i64) -> Shape {
+        Shape { labels, ..self }
+    }
+    pub const fn size(self, states: usize, arcs: usize) -> Shape {
+        Shape { states, arcs, ..self }
+    }
+}
+
+/// A random automaton; acyclic ones are not topologically sorted by accident only when the engine sorts them.
+pub fn automaton(shape: Shape) -> impl Strategy<Value = Automaton> {
+    let n = shape.states;
+    let low = if shape.epsilon { 0 } else { 1 };
+    let arc = (0..n, 0..n, low..=shape.labels, low..=shape.labels, 0..24u32);
+    let finals = proptest::collection::vec(proptest::option::weighted(0.4, 0..24u32), n);
+    let perm = Just((1..n).collect::<Vec<_>>()).prop_shuffle();
+    (1..=n, proptest::collection::vec(arc, 0..=shape.arcs), finals, perm).prop_map(move |(n, arcs, finals, perm)| {
+        let weight = |w: u32| if shape.weighted { w as f64 / 8.0 } else { 0.0 };
+        // Numbers are mixed, but the start stays 0.
+        let mut name: Vec<usize> = vec![0];
+        name.extend(perm.into_iter().filter(|&p| p < n));
+        let mut a = Automaton { start: 0, finals: vec![f64::INFINITY; n], arcs: vec![vec![]; n] };
+        for (s, f) in finals.into_iter().take(n).enumerate() {
+            a.finals[name[s]] = f.map_or(f64::INFINITY, weight);
+        }
+        for (mut s, mut d, i, mut o, w) in arcs {
+            (s, d) = (s % n, d % n);
+            if shape.acyclic {
+                if s == d {
+                    continue;
+                }
+                (s, d) = (s.min(d), s.max(d));
+            }
+            if !shape.transducer {
+                o = i;
+            }
+            // A cycle of epsilons must lose enough for the sum over its turns to end soon.
+            let heavy = if !shape.acyclic && i == 0 && o == 0 { 3.0 } else { 0.0 };
+            a.arcs[name[s]].push(Arc { i, o, w: weight(w) + heavy, to: name[d] });
+        }
+        a
+    })
+}
+
+/// One output letter for every input letter, so that every input string has one output string.
+pub fn functional(shape: Shape) -> impl Strategy<Value = Automaton> {
+    automaton(shape.acceptor()).prop_map(move |mut a| {
+        for arc in a.arcs.iter_mut().flatten() {
+            arc.o = (arc.i * 2 + 1) % (shape.labels + 1);
+        }
+        a
+    })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ring {
+    Tropical,
+    Log,
+    Log64,
+}
+
+pub const RINGS: [Ring; 3] = [Ring::Tropical, Ring::Log, Ring::Log64];
+
+impl Ring {
+    pub fn fst(self, a: &Automaton) -> AnyFst {
+        match self {
+            Ring::Tropical => AnyFst::Standard(a.flat()),
+            Ring::Log => AnyFst::Log(a.flat()),
+            Ring::Log64 => AnyFst::Log64(a.flat()),
+        }
+    }
+    /// Paths compete and do not add up.
+    pub fn path(self) -> bool {
+        self == Ring::Tropical
+    }
+    pub fn tolerance(self) -> f64 {
+        if self.path() { 1e-6 } else { 1e-3 }
+    }
+    pub fn relation(self, a: &Automaton, bound: Bound) -> Relation {
+        relation(a, bound, self.path())
+    }
+    /// The output of a command on the automata `a`, `b`, `c`: what it put in `out`.
+    pub fn run(self, line: &str, operands: &[&Automaton]) -> Result<Automaton, TestCaseError> {
+        let env = self.env(line, operands)?;
+        env.automata.get("out").map(Automaton::of).ok_or_else(|| TestCaseError::fail(format!("{line}: no output")))
+    }
+    /// The answer of a command that asks something.
+    pub fn ask(self, line: &str, operands: &[&Automaton]) -> Result<bool, TestCaseError> {
+        let mut env = self.load(operands);
+        let status = env.run(line).map_err(|e| TestCaseError::fail(format!("{line}: {e}")))?;
+        Ok(status == Status::Done)
+    }
+    pub fn load(self, operands: &[&Automaton]) -> MemoryEnv {
+        let mut env = MemoryEnv::default();
+        for (name, a) in ["a", "b", "c", "d"].iter().zip(operands) {
+            env.automata.insert(name.to_string(), self.fst(a));
+        }
+        env
+    }
+    /// Runs commands separated by `;` and gives all that is there afterwards.
+    pub fn env(self, lines: &str, operands: &[&Automaton]) -> Result<MemoryEnv, TestCaseError> {
+        let mut env = self.load(operands);
+        for line in lines.split(';') {
+            env.run(line).map_err(|e| TestCaseError::fail(format!("{line}: {e}")))?;
+        }
+        Ok(env)
+    }
+}
+
+/// Fails the case with what differs.
+pub fn agree(want: &Relation, found: &Relation, ring: Ring) -> Result<(), TestCaseError> {
+    same(want, found, ring.tolerance()).map_err(|e| TestCaseError::fail(format!("{ring:?}: {e}")))
+}
+
+/// The operation keeps the relation (up to the bound).
+pub fn keeps(line: &str, a: &Automaton, bound: Bound, ring: Ring) -> Result<Automaton, TestCaseError> {
+    let found = ring.run(line, &[a])?;
+    agree(&ring.relation(a, bound), &ring.relation(&found, bound), ring)?;
+    Ok(found)
+}
+
+/// Few cases: the whole suite is to run in seconds, and every run of it adds new ones.
+pub fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() }
+}
