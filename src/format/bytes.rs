@@ -126,13 +126,25 @@ impl ByteSource {
         let Ok(len) = u64::try_from(len) else {
             return Err(Error::binary(&self.name, at, format!("a negative length, {len}, for {what}")));
         };
-        let mut bytes = Vec::with_capacity(self.reservable(len, 1).min(CAUTIOUS as usize));
-        let got = self.reader.by_ref().take(len).read_to_end(&mut bytes).map_err(|e| self.io_error(e, what))? as u64;
+        self.text_of(len, what, at)
+    }
+
+    /// The next `len` bytes as text; `at` is where the error is if they are not.
+    pub fn text_of(&mut self, len: u64, what: &str, at: u64) -> Result<String> {
+        let mut bytes = vec![];
+        self.append(len, what, &mut bytes)?;
+        String::from_utf8(bytes).map_err(|_| Error::binary(&self.name, at, format!("{what} is not UTF-8 text")))
+    }
+
+    /// Appends the next `len` bytes.
+    pub fn append(&mut self, len: u64, what: &str, bytes: &mut Vec<u8>) -> Result<()> {
+        bytes.reserve(self.reservable(len, 1).min(CAUTIOUS as usize));
+        let got = self.reader.by_ref().take(len).read_to_end(bytes).map_err(|e| self.io_error(e, what))? as u64;
         self.offset += got;
         if got < len {
             return Err(self.error(format!("the file ends inside {what}; it is cut off")));
         }
-        String::from_utf8(bytes).map_err(|_| Error::binary(&self.name, at, format!("{what} is not UTF-8 text")))
+        Ok(())
     }
 
     /// Skips padding up to a multiple of `align`, as counted from the start of the file.

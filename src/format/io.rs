@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 
 const BUFFER: usize = 1 << 18;
+/// Bytes that tell what a file is.
+const MAGIC_BYTES: usize = 4;
 
 /// An opened input: its bytes with any compression taken off.
 pub struct Input {
@@ -45,6 +47,18 @@ pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Input> {
 
 fn unpack(name: String, size: Option<u64>, mut raw: impl BufRead + Send + 'static) -> Result<Input> {
     let head = raw.fill_buf().map_err(|e| Error::io(&name, e))?;
+    if (1..MAGIC_BYTES).contains(&head.len()) {
+        // A pipe may hand out its first bytes one by one; what a file is shows only in four of them.
+        let mut head = Vec::with_capacity(MAGIC_BYTES);
+        raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head).map_err(|e| Error::io(&name, e))?;
+        return unpack_known(name, size, io::Cursor::new(head).chain(raw));
+    }
+    unpack_known(name, size, raw)
+}
+
+/// As `unpack`, where the buffer holds the first bytes, all there are up to `MAGIC_BYTES`.
+fn unpack_known(name: String, size: Option<u64>, mut raw: impl BufRead + Send + 'static) -> Result<Input> {
+    let head = raw.fill_buf().map_err(|e| Error::io(&name, e))?;
     if head.starts_with(&[0x1f, 0x8b]) {
         let gz = flate2::bufread::MultiGzDecoder::new(raw);
         Ok(Input { name, size: None, reader: Box::new(BufReader::with_capacity(BUFFER, gz)) })
@@ -56,26 +70,46 @@ fn unpack(name: String, size: Option<u64>, mut raw: impl BufRead + Send + 'stati
     }
 }
 
+impl Input {
+    /// All the bytes to come.
+    pub fn bytes(mut self) -> Result<(String, Vec<u8>)> {
+        let mut bytes = Vec::with_capacity(self.size.unwrap_or(0).min(1 << 30) as usize);
+        match self.reader.read_to_end(&mut bytes) {
+            Ok(_) => Ok((self.name, bytes)),
+            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
+                Err(Error::binary(&self.name, bytes.len() as u64, format!("the compressed stream is damaged: {e}")))
+            }
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                Err(Error::binary(&self.name, bytes.len() as u64, "the compressed stream is cut off"))
+            }
+            Err(e) => Err(Error::io(&self.name, e)),
+        }
+    }
+
+    /// All there is to come as text; a byte that is not UTF-8 is an error with its line and column.
+    pub fn text(self) -> Result<(String, String)> {
+        let (name, bytes) = self.bytes()?;
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok((name, text)),
+            Err(e) => {
+                let good = &e.as_bytes()[..e.utf8_error().valid_up_to()];
+                let line = good.iter().filter(|&&b| b == b'\n').count() + 1;
+                let start = good.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
+                let column = String::from_utf8_lossy(&good[start..]).chars().count() + 1;
+                Err(Error::text(&name, line, column, "not UTF-8 text"))
+            }
+        }
+    }
+}
+
 /// The whole of a file as bytes.
 pub fn read_all(name: &str) -> Result<(String, Vec<u8>)> {
-    let mut input = open(name)?;
-    let mut bytes = Vec::with_capacity(input.size.unwrap_or(0).min(1 << 30) as usize);
-    input.reader.read_to_end(&mut bytes).map_err(|e| Error::io(&input.name, e))?;
-    Ok((input.name, bytes))
+    open(name)?.bytes()
 }
 
 /// The whole of a file as text; a byte that is not UTF-8 is an error with its line and column.
 pub fn read_text(name: &str) -> Result<(String, String)> {
-    let (name, bytes) = read_all(name)?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok((name, text)),
-        Err(e) => {
-            let good = &e.as_bytes()[..e.utf8_error().valid_up_to()];
-            let line = good.iter().filter(|&&b| b == b'\n').count() + 1;
-            let column = good.iter().rev().take_while(|&&b| b != b'\n').count() + 1;
-            Err(Error::text(&name, line, column, "not UTF-8 text"))
-        }
-    }
+    open(name)?.text()
 }
 
 /// An output being written. `commit` makes it appear under its name; without it nothing is left behind.
@@ -224,6 +258,30 @@ mod tests {
         out.write_all(b"half").unwrap();
         drop(out);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_stream_that_trickles_is_recognised() {
+        struct Trickle(Vec<u8>);
+        impl Read for Trickle {
+            fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+                if self.0.is_empty() || out.is_empty() {
+                    return Ok(0);
+                }
+                out[0] = self.0.remove(0);
+                Ok(1)
+            }
+        }
+        let mut gz = flate2::write::GzEncoder::new(vec![], flate2::Compression::default());
+        gz.write_all(b"words").unwrap();
+        for bytes in [gz.finish().unwrap(), zstd::encode_all(&b"words"[..], 0).unwrap(), b"words".to_vec()] {
+            let input = unpack("t".into(), None, BufReader::new(Trickle(bytes))).unwrap();
+            assert_eq!(input.bytes().unwrap().1, b"words");
+        }
+        for short in [&b""[..], b"a", b"abc"] {
+            let input = unpack("t".into(), None, BufReader::new(Trickle(short.to_vec()))).unwrap();
+            assert_eq!(input.bytes().unwrap().1, short);
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod binary;
 pub mod bytes;
+pub mod far;
 pub mod io;
 pub mod number;
 pub mod symtab;

@@ -1,6 +1,6 @@
 //! Symbol tables as text (`word<TAB>id`, gaps and CRLF allowed) and as OpenFst's binary form inside automata.
 
-use std::io::Write;
+use std::io::{BufRead, Write};
 
 use super::bytes::ByteSource;
 use super::io;
@@ -11,15 +11,22 @@ const MAGIC: i32 = 2125658996;
 
 /// Reads a table, text or binary (recognised by content).
 pub fn read(name: &str) -> Result<SymbolTable> {
-    let mut source = ByteSource::new(io::open(name)?);
-    if source.peek()?.starts_with(&MAGIC.to_le_bytes()) {
-        return read_binary(&mut source);
+    read_input(io::open(name)?)
+}
+
+/// Reads a table from an opened input, once through: it may be a pipe.
+pub fn read_input(mut input: io::Input) -> Result<SymbolTable> {
+    let head = input.reader.fill_buf().map_err(|e| Error::io(&input.name, e))?;
+    if head.starts_with(&MAGIC.to_le_bytes()) {
+        let mut source = ByteSource::new(input);
+        let table = read_binary(&mut source)?;
+        return if source.at_end()? {
+            Ok(table)
+        } else {
+            Err(source.error("bytes after the end of the symbol table"))
+        };
     }
-    drop(source);
-    if io::is_stdio(name) {
-        return Err(Error::usage("a symbol table in text form cannot be read from standard input; name a file"));
-    }
-    let (shown, text) = io::read_text(name)?;
+    let (shown, text) = input.text()?;
     read_text(&shown, &text)
 }
 
