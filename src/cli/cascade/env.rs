@@ -1,0 +1,272 @@
+//! What a stage of a cascade reads and writes.
+//!
+//! `-` or no name is the automaton the stage before made. Files that a stage names are loaded once and shared by all
+//! inputs; a name with `?` is one file an input.
+
+use std::io::Write;
+use std::sync::{Arc as Shared, Mutex, OnceLock, PoisonError};
+
+use std::collections::HashMap;
+
+use crate::cli::env::Env;
+use crate::error::{Error, Result};
+use crate::format::binary::{self, Container};
+use crate::format::{io, symtab, template};
+use crate::fst::any::AnyFst;
+use crate::fst::symbols::SymbolTable;
+
+/// Values read once under their name. A failed read is kept, too, as what it said.
+struct Cache<T>(Mutex<HashMap<String, Slot<T>>>);
+
+type Slot<T> = Shared<OnceLock<std::result::Result<T, String>>>;
+
+impl<T> Default for Cache<T> {
+    fn default() -> Self {
+        Cache(Mutex::default())
+    }
+}
+
+impl<T: Clone> Cache<T> {
+    fn get(&self, name: &str, read: impl FnOnce() -> Result<T>) -> Result<T> {
+        let slot = {
+            let mut map = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            map.entry(name.to_string()).or_default().clone()
+        };
+        // Only those who want this file wait while it is read.
+        slot.get_or_init(|| read().map_err(|e| e.to_string())).clone().map_err(Error::usage)
+    }
+}
+
+/// The files the stages name, shared by all threads.
+#[derive(Default)]
+pub struct Operands {
+    fsts: Cache<Shared<AnyFst>>,
+    tables: Cache<Shared<SymbolTable>>,
+    texts: Cache<(String, Shared<String>)>,
+}
+
+impl Operands {
+    fn fst(&self, name: &str) -> Result<Shared<AnyFst>> {
+        self.fsts.get(name, || binary::read(name).map(Shared::new))
+    }
+    fn symbols(&self, name: &str) -> Result<Shared<SymbolTable>> {
+        self.tables.get(name, || symtab::read(name).map(Shared::new))
+    }
+    fn text(&self, name: &str) -> Result<(String, Shared<String>)> {
+        self.texts.get(name, || io::read_text(name).map(|(shown, text)| (shown, Shared::new(text))))
+    }
+}
+
+/// The name of a file, or none for the current automaton.
+fn named(name: Option<&str>) -> Option<&str> {
+    name.filter(|n| !io::is_stdio(n))
+}
+
+/// What a stage did, or, asked before any work, does.
+#[derive(Clone, Debug, Default)]
+pub struct Effect {
+    /// Made an automaton.
+    pub put: bool,
+    /// Refused to work on nothing: what it does with an input is not known, so it may make an automaton.
+    pub unsure: bool,
+    /// Wrote text to the output of the input.
+    pub printed: bool,
+    /// Read the input as text (`compile` as the first stage).
+    pub reads_text: bool,
+    /// Files it writes.
+    pub outputs: Vec<String>,
+    /// Files with `?` that it reads.
+    pub templates: Vec<String>,
+}
+
+/// The automaton between two stages.
+pub struct Current {
+    pub fst: Shared<AnyFst>,
+    pub container: Container,
+}
+
+/// One input on its way through the stages.
+pub struct CascadeEnv<'a> {
+    operands: &'a Operands,
+    /// What `?` stands for.
+    key: &'a str,
+    pub current: Option<Current>,
+    /// The input as text, for a script that begins with `compile`.
+    pub source: Option<(String, Shared<String>)>,
+    /// The stage now running leaves no automaton behind, so the current one must survive it.
+    pub keep: bool,
+    /// What the stage now running did.
+    pub effect: Effect,
+    pub text: Vec<u8>,
+    pub notes: Vec<String>,
+}
+
+impl<'a> CascadeEnv<'a> {
+    pub fn new(operands: &'a Operands, key: &'a str) -> Self {
+        CascadeEnv {
+            operands,
+            key,
+            current: None,
+            source: None,
+            keep: false,
+            effect: Effect::default(),
+            text: vec![],
+            notes: vec![],
+        }
+    }
+    fn current(&self) -> Result<&Current> {
+        self.current.as_ref().ok_or_else(|| Error::usage("there is no automaton here: `-` was used up, or never made"))
+    }
+}
+
+impl Env for CascadeEnv<'_> {
+    fn get(&mut self, name: Option<&str>) -> Result<Shared<AnyFst>> {
+        match named(name) {
+            None => Ok(self.current()?.fst.clone()),
+            Some(n) if template::is_template(n) => binary::read(&template::fill(n, self.key)).map(Shared::new),
+            Some(n) => self.operands.fst(n),
+        }
+    }
+    fn take(&mut self, name: Option<&str>) -> Result<AnyFst> {
+        let fst = match named(name) {
+            None if !self.keep => {
+                self.current()?;
+                match self.current.take() {
+                    Some(c) => c.fst,
+                    None => return Err(Error::usage("there is no automaton here")),
+                }
+            }
+            _ => self.get(name)?,
+        };
+        Ok(Shared::try_unwrap(fst).unwrap_or_else(|shared| (*shared).clone()))
+    }
+    fn put_as(&mut self, name: Option<&str>, fst: AnyFst, container: Container) -> Result<()> {
+        self.effect.put = true;
+        if let Some(n) = named(name) {
+            binary::write(&template::fill(n, self.key), &fst, container)?;
+        }
+        self.current = Some(Current { fst: Shared::new(fst), container });
+        Ok(())
+    }
+    fn text(&mut self, name: Option<&str>, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()> {
+        match named(name) {
+            None => {
+                self.effect.printed = true;
+                write(&mut self.text)
+            }
+            Some(n) => {
+                let mut out = io::create(&template::fill(n, self.key))?;
+                write(&mut out)?;
+                out.commit()
+            }
+        }
+    }
+    fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>> {
+        match named(Some(name)) {
+            None => Err(no_text("a symbol table")),
+            Some(n) if template::is_template(n) => symtab::read(&template::fill(n, self.key)).map(Shared::new),
+            Some(n) => self.operands.symbols(n),
+        }
+    }
+    fn read_text(&mut self, name: &str) -> Result<(String, Shared<String>)> {
+        match named(Some(name)) {
+            None => self.source.clone().ok_or_else(|| no_text("text")),
+            Some(n) if template::is_template(n) => {
+                let (shown, text) = io::read_text(&template::fill(n, self.key))?;
+                Ok((shown, Shared::new(text)))
+            }
+            Some(n) => self.operands.text(n),
+        }
+    }
+    fn note(&mut self, line: &str) {
+        self.notes.push(line.to_string());
+    }
+}
+
+fn no_text(what: &str) -> Error {
+    Error::usage(format!("expected the name of a file with {what}; `-` is the automaton of the stage before"))
+}
+
+/// Runs a stage on an automaton without states to learn what it reads and writes: every operand is loaded here, before
+/// any work, and nothing is written.
+pub struct ProbeEnv<'a> {
+    operands: &'a Operands,
+    fst: AnyFst,
+    pub effect: Effect,
+    /// What could not be read.
+    pub missing: Vec<String>,
+}
+
+impl<'a> ProbeEnv<'a> {
+    pub fn new(operands: &'a Operands, fst: AnyFst) -> Self {
+        ProbeEnv { operands, fst, effect: Effect::default(), missing: vec![] }
+    }
+    fn seen<T>(&mut self, found: Result<T>) -> Result<T> {
+        if let Err(e) = &found {
+            self.missing.push(e.to_string());
+        }
+        found
+    }
+}
+
+impl Env for ProbeEnv<'_> {
+    fn get(&mut self, name: Option<&str>) -> Result<Shared<AnyFst>> {
+        match named(name) {
+            None => Ok(Shared::new(self.fst.clone())),
+            Some(n) if template::is_template(n) => {
+                self.effect.templates.push(n.to_string());
+                Ok(Shared::new(self.fst.clone()))
+            }
+            Some(n) => {
+                let found = self.operands.fst(n);
+                self.seen(found)
+            }
+        }
+    }
+    fn take(&mut self, name: Option<&str>) -> Result<AnyFst> {
+        // A stage that would change a big operand is not given a copy of it only to look at its options.
+        self.get(name).map(|_| self.fst.clone())
+    }
+    fn put_as(&mut self, name: Option<&str>, _: AnyFst, _: Container) -> Result<()> {
+        self.effect.put = true;
+        self.effect.outputs.extend(named(name).map(str::to_string));
+        Ok(())
+    }
+    fn text(&mut self, name: Option<&str>, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()> {
+        match named(name) {
+            None => self.effect.printed = true,
+            Some(n) => self.effect.outputs.push(n.to_string()),
+        }
+        write(&mut std::io::sink())
+    }
+    fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>> {
+        match named(Some(name)) {
+            None => self.seen(Err(no_text("a symbol table"))),
+            Some(n) if template::is_template(n) => {
+                self.effect.templates.push(n.to_string());
+                Ok(Shared::default())
+            }
+            Some(n) => {
+                let found = self.operands.symbols(n);
+                self.seen(found)
+            }
+        }
+    }
+    fn read_text(&mut self, name: &str) -> Result<(String, Shared<String>)> {
+        match named(Some(name)) {
+            None => {
+                self.effect.reads_text = true;
+                Ok((String::new(), Shared::default()))
+            }
+            Some(n) if template::is_template(n) => {
+                self.effect.templates.push(n.to_string());
+                Ok((String::new(), Shared::default()))
+            }
+            Some(n) => {
+                let found = self.operands.text(n);
+                self.seen(found)
+            }
+        }
+    }
+    fn note(&mut self, _: &str) {}
+}
