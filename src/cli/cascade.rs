@@ -23,8 +23,7 @@ use output::{Final, Output};
 use script::Stage;
 
 #[derive(Args, Debug)]
-#[command(
-    after_help = "A script has one stage a line, the words of a `weft fst` operation without its input:\n  \
+#[command(after_help = "A script has one stage a line, the words of a `weft fst` operation without its input:\n  \
                   compose - lm.fst\n  prune --weight 8\n  shortestpath --nshortest 10 --unique\n  print\n\
                   `-` or no name is the automaton of the stage before; other files are read once.\n\
                   `?` in a file name is the number of the template, the key in the archive, or the\n\
@@ -34,8 +33,7 @@ use script::Stage;
                   Exit 0: all done; 1: some inputs failed (each is named); 2: nothing was run.\n\n\
                   Example:\n  \
                   printf 'rmepsilon\\nshortestpath --nshortest 5 --unique\\nprint\\n' > script.weft\n  \
-                  weft cascade script.weft a.fst b.fst --stats"
-)]
+                  weft cascade script.weft a.fst b.fst --stats")]
 pub struct CascadeArgs {
     /// Script of stages (`-`: standard input)
     script: String,

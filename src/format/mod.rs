@@ -9,4 +9,5 @@ pub mod far;
 pub mod io;
 pub mod number;
 pub mod symtab;
+pub mod template;
 pub mod text;

@@ -1,0 +1,15 @@
+//! The command as a user meets it: help, README, exit codes, cascades, all through the built binary.
+
+#[path = "cli/sandbox.rs"]
+mod sandbox;
+
+#[path = "cli/cascade.rs"]
+mod cascade;
+#[path = "cli/commands.rs"]
+mod commands;
+#[path = "cli/grammars.rs"]
+mod grammars;
+#[path = "cli/help.rs"]
+mod help;
+#[path = "cli/readme.rs"]
+mod readme;

@@ -1,0 +1,127 @@
+//! The commands users type: OpenFst's spellings, outputs, exit codes, pipes.
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn the_commands_of_every_day() {
+    let s = Sandbox::new();
+    s.write("root.t", "0 1 100 100\n1\n");
+    s.write("p.t", "0 1 101 101\n1 2 1 1\n2\n");
+    s.write("q.t", "0 1 2 2\n1\n");
+    for name in ["root", "p", "q"] {
+        s.run(&format!("weft fst compile {name}.t {name}.fst")).ok();
+    }
+    for line in [
+        "weft fst compile --isymbols w.syms --osymbols w.syms a.txt -o t.fst",
+        "weft fst compile --acceptor --arc-type log64 a.txt l.fst",
+        "weft fst print a.fst",
+        "weft fst compose a.fst b.fst -o c.fst",
+        "weft fst determinize a.fst | weft fst minimize | weft fst print",
+        "weft fst shortestpath --nshortest 10 --unique acc.fst -o n.fst",
+        "weft fst prune --weight 3 a.fst pruned.fst",
+        "weft fst map --map-type superfinal a.fst > m.fst",
+        "weft fst project --project-type output a.fst > pr.fst",
+        "weft fst shortestdistance a.fst",
+        "weft fst equivalent acc.fst acc.fst",
+        "weft fst info --json a.fst",
+        "weft fst draw a.fst > a.dot",
+    ] {
+        let said = s.run(line);
+        assert_eq!(said.code, 0, "{line}\n{}", said.err);
+        assert!(said.err.is_empty(), "{line}\n{}", said.err);
+    }
+    assert_eq!(s.run("weft fst print pruned.fst").ok(), s.run("weft fst prune --weight=3 a.fst | weft fst print").ok());
+    assert!(s.read("a.dot").starts_with("digraph"));
+    assert!(s.run("weft fst info --json a.fst").ok().trim_start().starts_with('{'));
+    assert_eq!(
+        s.run("weft fst print c.fst").ok(),
+        "0\t1\ta\tp\t1.10000002\n0\t2\tb\tq\t2.20000005\n1\t3\tc\tr\t0.5\n2\t3\td\tr\t1\n3\t0.25\n"
+    );
+
+    let said =
+        s.run("weft fst replace root.fst 99 p.fst 100 q.fst 101 -o r.fst && weft fst rmepsilon r.fst | weft fst print");
+    let labels: Vec<String> = said.ok().lines().filter_map(|l| l.split('\t').nth(2).map(String::from)).collect();
+    assert_eq!(labels, ["2", "1"]);
+    // Root, label; the root's own label comes after it as in OpenFst.
+    s.run("weft fst replace root.fst 100 p.fst 101 q.fst 102 -o r2.fst").ok();
+}
+
+#[test]
+fn openfst_spellings_are_the_same_command() {
+    let s = Sandbox::new();
+    for (ours, theirs) in [
+        ("weft fst arcsort --sort-type olabel a.fst", "weft fst arcsort --sort_type=olabel a.fst -"),
+        ("weft fst arcsort --sort-type olabel a.fst", "weft fst arcsort -sort_type=olabel < a.fst"),
+        ("weft fst shortestpath --unique acc.fst", "weft fst shortestpath --unique=true acc.fst"),
+        ("weft fst shortestpath acc.fst", "weft fst shortestpath --unique=false acc.fst"),
+        ("weft fst map --map-type rmweight a.fst", "weft fst map --map_type=rmweight a.fst"),
+        ("weft fst print --acceptor acc.fst", "weft fst print --acceptor=true acc.fst"),
+    ] {
+        let (a, b) = (s.run(&format!("{ours} | od -c")), s.run(&format!("{theirs} | od -c")));
+        assert_eq!(a.ok(), b.ok(), "{ours}\n{theirs}");
+    }
+}
+
+#[test]
+fn outputs_are_the_same_in_all_three_ways() {
+    let s = Sandbox::new();
+    s.run("weft fst invert a.fst o1.fst; weft fst invert a.fst -o o2.fst; weft fst invert a.fst > o3.fst").ok();
+    s.run("weft fst invert < a.fst > o4.fst; cat a.fst | weft fst invert - o5.fst").ok();
+    for n in 2..=5 {
+        assert!(s.bytes("o1.fst") == s.bytes(&format!("o{n}.fst")), "o{n}.fst differs");
+    }
+    s.run("weft fst invert a.fst z.fst.gz; weft fst invert a.fst z.fst.zst").ok();
+    assert!(s.bytes("z.fst.gz").starts_with(&[0x1f, 0x8b]) && s.bytes("z.fst.zst").starts_with(&[0x28, 0xb5]));
+    s.run("weft fst equal o1.fst z.fst.gz && weft fst equal o1.fst z.fst.zst").ok();
+}
+
+#[test]
+fn exit_codes() {
+    let s = Sandbox::new();
+    s.write("other.t", "0 1 a\n1\n");
+    let keep = "--isymbols=w.syms --osymbols=w.syms --keep_isymbols --keep_osymbols";
+    s.run(&format!("weft fst compile --acceptor {keep} other.t other.fst")).ok();
+    for op in ["equal", "equivalent", "isomorphic"] {
+        s.run(&format!("weft fst {op} acc.fst acc.fst")).ok();
+        s.run(&format!("weft fst {op} acc.fst other.fst")).fails(1, &[]);
+        s.run(&format!("weft fst {op} acc.fst nosuch.fst")).fails(2, &["nosuch.fst"]);
+    }
+    s.run("weft").fails(2, &["Usage"]);
+    s.run("weft fst prnt a.fst").fails(2, &["prnt"]);
+    s.run("weft fst print --nosuch a.fst").fails(2, &["--nosuch"]);
+    s.run("weft fst print nosuch.fst").fails(2, &["weft: nosuch.fst"]);
+    s.run("weft fst print a.txt").fails(2, &["a.txt", "compile"]);
+    s.run("weft fst print .").fails(2, &["directory"]);
+    s.run("weft fst compose - - < a.fst").fails(2, &["standard input can be read only once"]);
+}
+
+#[test]
+fn a_failed_command_leaves_no_output() {
+    let s = Sandbox::new();
+    s.run("head -c 100 a.fst > cut.fst").ok();
+    s.run("weft fst invert cut.fst out.fst").fails(2, &["cut.fst"]);
+    assert!(!s.has("out.fst"));
+    s.write("bad.t", "0 1 a b\n0 1 nosuchword b\n");
+    s.run("weft fst compile --isymbols w.syms --osymbols w.syms bad.t out.fst").fails(2, &["bad.t:2:5", "nosuchword"]);
+    assert!(!s.has("out.fst"));
+    let left: Vec<_> =
+        std::fs::read_dir(s.path()).unwrap().filter_map(|e| e.ok()?.file_name().into_string().ok()).collect();
+    assert!(left.iter().all(|n| !n.ends_with(".part")), "{left:?}");
+}
+
+#[test]
+fn a_closed_pipe_is_nobodys_error() {
+    let s = Sandbox::empty();
+    let mut text: String = (0..200_000).map(|i| format!("{i} {} 1 1\n", i + 1)).collect();
+    text.push_str("200000\n");
+    s.write("long.txt", &text);
+    s.run("weft fst compile long.txt long.fst").ok();
+    for line in
+        ["weft fst print long.fst", "weft fst arcsort long.fst", "weft fst --help", "weft cascade p.weft long.fst"]
+    {
+        s.write("p.weft", "print\n");
+        let said = s.run(&format!("{line} | head -c 10 | wc -c"));
+        assert!(said.err.is_empty(), "{line}: {said:?}");
+        assert_eq!(said.ok().trim(), "10");
+    }
+}

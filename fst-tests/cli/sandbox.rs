@@ -1,0 +1,103 @@
+//! A folder with the files that examples use, and a shell in it that finds `weft`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub struct Sandbox {
+    dir: tempfile::TempDir,
+}
+
+/// What a command line said.
+#[derive(Debug)]
+pub struct Said {
+    pub out: String,
+    pub err: String,
+    pub code: i32,
+}
+
+impl Said {
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{self:?}");
+        self.out
+    }
+    /// Failed with this exit code, no panic, and a message that has all these parts.
+    #[track_caller]
+    pub fn fails(self, code: i32, parts: &[&str]) -> String {
+        assert_eq!(self.code, code, "{self:?}");
+        assert!(!self.err.contains("panicked"), "{self:?}");
+        for part in parts {
+            assert!(self.err.contains(part), "{part:?} is not in: {}", self.err);
+        }
+        self.out
+    }
+}
+
+pub const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+impl Sandbox {
+    /// An empty folder.
+    pub fn empty() -> Self {
+        Sandbox { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far.
+    pub fn new() -> Self {
+        let s = Self::empty();
+        let names = ["a", "b", "c", "d", "x", "y", "z", "p", "q", "r", "1", "2", "3"];
+        let symbols: String = names.iter().enumerate().map(|(i, n)| format!("{n}\t{}\n", i + 1)).collect();
+        s.write("w.syms", &format!("<eps>\t0\n{symbols}"));
+        // Reads as a transducer with symbols and as an acceptor with numbers and weights.
+        s.write("a.txt", "0 1 1 2\n0 1 2 3\n1 2 3 1\n2 0.5\n");
+        s.write("a.t", "0 1 a x 1\n0 2 b y 2\n1 3 c z 0.5\n2 3 d z 1\n3 0.25\n");
+        s.write("b.t", "0 0 x p 0.1\n0 0 y q 0.2\n0 0 z r\n0\n");
+        s.write("acc.t", "0 1 a\n0 1 b\n1 2 c\n2\n");
+        s.write("pairs.txt", "1 4\n2 5\n3 6\n");
+        s.write("pot.txt", "0 1\n1 2\n2 0.5\n3 0\n");
+        let keep = "--isymbols=w.syms --osymbols=w.syms --keep_isymbols --keep_osymbols";
+        for (name, how) in [("a", ""), ("b", ""), ("acc", "--acceptor")] {
+            s.run(&format!("weft fst compile {how} {keep} {name}.t {name}.fst")).ok();
+        }
+        s.write("copy.weft", "connect\n");
+        s.run("weft fst shortestpath acc.fst s1.fst && weft fst shortestpath a.fst s2.fst").ok();
+        s.run("weft cascade copy.weft s1.fst s2.fst -o s.far").ok();
+        s
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+    pub fn has(&self, name: &str) -> bool {
+        self.path().join(name).exists()
+    }
+
+    /// Runs a line of shell here; standard input is empty, and a failure anywhere in a pipe counts.
+    pub fn run(&self, line: &str) -> Said {
+        let bin = PathBuf::from(env!("CARGO_BIN_EXE_weft"));
+        let path = format!("{}:{}", bin.parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
+        let output = Command::new("bash")
+            .args(["-c", &format!("set -o pipefail\n{line}")])
+            .current_dir(self.path())
+            .env("PATH", path)
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("bash runs");
+        Said {
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code().unwrap_or(-1),
+        }
+    }
+}
