@@ -243,7 +243,8 @@ impl MergedReader {
         self.readers[0].far_type
     }
     pub fn next_entry(&mut self) -> Result<Option<Entry>> {
-        let next = (0..self.keys.len()).filter(|&i| self.keys[i].is_some()).min_by(|&i, &j| self.keys[i].cmp(&self.keys[j]));
+        let next =
+            (0..self.keys.len()).filter(|&i| self.keys[i].is_some()).min_by(|&i, &j| self.keys[i].cmp(&self.keys[j]));
         let Some(i) = next else { return Ok(None) };
         let (fst, header) = self.readers[i].fst()?;
         let key = std::mem::replace(&mut self.keys[i], self.readers[i].key()?).unwrap_or_default();

@@ -20,11 +20,7 @@ pub fn read_input(mut input: io::Input) -> Result<SymbolTable> {
     if head.starts_with(&MAGIC.to_le_bytes()) {
         let mut source = ByteSource::new(input);
         let table = read_binary(&mut source)?;
-        return if source.at_end()? {
-            Ok(table)
-        } else {
-            Err(source.error("bytes after the end of the symbol table"))
-        };
+        return if source.at_end()? { Ok(table) } else { Err(source.error("bytes after the end of the symbol table")) };
     }
     let (shown, text) = input.text()?;
     read_text(&shown, &text)

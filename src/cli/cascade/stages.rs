@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
 use crate::format::binary::Container;
+use crate::fst::connect::connect;
 use crate::fst::flat::{FlatFst, Label, NO_STATE, StateId};
 use crate::fst::semiring::Weight;
 use crate::fst::symbols::SymbolTable;
@@ -97,6 +98,8 @@ impl PrintStrings {
 /// The labels without epsilons and the weight of every successful path, in the order of the arcs.
 fn paths<W: Weight>(fst: &FlatFst<W>, side: Side, most: usize) -> Result<Vec<(Vec<Label>, W)>> {
     let mut found = vec![];
+    // Without the states that lead nowhere, the work is no more than the output.
+    let fst = &connect(fst.clone());
     if fst.start() == NO_STATE {
         return Ok(found);
     }
@@ -156,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_cycle_is_an_error_and_emptiness_is_not() {
-        let fst = FlatFst::from_rows(0, vec![(Tropical::ZERO, vec![arc(1, 0.0, 0)])]);
+        let fst = FlatFst::from_rows(0, vec![(Tropical::ONE, vec![arc(1, 0.0, 0)])]);
         assert!(paths(&fst, Side::Output, 10).unwrap_err().to_string().contains("cycle"));
         assert!(paths(&FlatFst::<Tropical>::empty(), Side::Output, 10).unwrap().is_empty());
     }

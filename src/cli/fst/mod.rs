@@ -46,6 +46,7 @@ use super::env::{Env, Status};
 use crate::error::Result;
 
 #[derive(Args, Debug)]
+#[command(after_help = "Example:\n  weft fst compose a.fst b.fst | weft fst shortestpath | weft fst print")]
 pub struct FstArgs {
     #[command(subcommand)]
     pub command: FstCommand,
