@@ -67,6 +67,25 @@ pub fn total_weight<W: Weight>(fst: &FlatFst<W>, delta: f32) -> Result<W> {
     Ok(backward[fst.start() as usize])
 }
 
+/// Cost of the best path from the start to every state, summed in f64: exact for f32 weights on any path of sane length,
+/// so that searches which order whole paths by cost are not misled by rounding.
+pub fn best_costs<W: Weight>(fst: &FlatFst<W>) -> Result<Vec<f64>> {
+    let mut d = vec![f64::INFINITY; fst.num_states()];
+    if fst.start() == NO_STATE {
+        return Ok(d);
+    }
+    let Some(order) = visit::topological_order(fst) else { return cyclic_costs(fst, fst.start(), 0.0, Sum::Exact) };
+    d[fst.start() as usize] = 0.0;
+    for &s in &order {
+        let ds = d[s as usize];
+        for a in fst.arcs(s) {
+            let t = &mut d[a.nextstate as usize];
+            *t = t.min(ds + a.weight.to_f64());
+        }
+    }
+    Ok(d)
+}
+
 fn tropical_forward<W: Weight>(fst: &FlatFst<W>, source: StateId, order: &[StateId]) -> Vec<W> {
     let mut d = vec![W::ZERO; fst.num_states()];
     d[source as usize] = W::ONE;
@@ -171,8 +190,24 @@ fn reversed<W: Weight>(fst: &FlatFst<W>) -> FlatFst<W> {
     b.finish()
 }
 
-/// Component by component, in topological order of the components.
 fn cyclic<W: Weight>(fst: &FlatFst<W>, source: StateId, delta: f32) -> Result<Vec<W>> {
+    let sum = if W::PATH { Sum::Best } else { Sum::Log };
+    Ok(cyclic_costs(fst, source, delta, sum)?.into_iter().map(W::from_f64).collect())
+}
+
+/// What is computed over cycles.
+#[derive(Clone, Copy, PartialEq)]
+enum Sum {
+    /// Best paths, costs added in the precision of the semiring, as OpenFst does.
+    Best,
+    /// Best paths, costs added in f64.
+    Exact,
+    /// Sums of probabilities.
+    Log,
+}
+
+/// Component by component, in topological order of the components.
+fn cyclic_costs<W: Weight>(fst: &FlatFst<W>, source: StateId, delta: f32, sum: Sum) -> Result<Vec<f64>> {
     let components = visit::components(fst, |_| true);
     let n = fst.num_states();
     let mut first = vec![0u32; components.count + 1];
@@ -190,7 +225,7 @@ fn cyclic<W: Weight>(fst: &FlatFst<W>, source: StateId, delta: f32) -> Result<Ve
         *p += 1;
     }
     let of = &components.of;
-    let mut work = Cyclic { fst, of, delta: delta as f64, d: vec![f64::INFINITY; n], in_queue: vec![false; n] };
+    let mut work = Cyclic { fst, of, sum, delta: delta as f64, d: vec![f64::INFINITY; n], in_queue: vec![false; n] };
     work.d[source as usize] = 0.0;
     for c in 0..components.count {
         let states = &members[first[c] as usize..first[c + 1] as usize];
@@ -199,7 +234,7 @@ fn cyclic<W: Weight>(fst: &FlatFst<W>, source: StateId, delta: f32) -> Result<Ve
         }
         let looped = states.len() > 1 || fst.arcs(states[0]).iter().any(|a| a.nextstate == states[0]);
         if looped {
-            if !W::PATH {
+            if sum == Sum::Log {
                 work.sum_component(states)?;
             } else if states.iter().all(|&s| work.inner(s).all(|a| !a.weight.less(W::ONE))) {
                 work.dijkstra(states);
@@ -211,11 +246,11 @@ fn cyclic<W: Weight>(fst: &FlatFst<W>, source: StateId, delta: f32) -> Result<Ve
             for a in fst.arcs(s).iter().filter(|a| of[a.nextstate as usize] != c as u32) {
                 let via = work.times(work.d[s as usize], a.weight);
                 let t = &mut work.d[a.nextstate as usize];
-                *t = if W::PATH { t.min(via) } else { log_add(*t, via) };
+                *t = if sum == Sum::Log { log_add(*t, via) } else { t.min(via) };
             }
         }
     }
-    Ok(work.d.into_iter().map(W::from_f64).collect())
+    Ok(work.d)
 }
 
 fn log_add(a: f64, b: f64) -> f64 {
@@ -227,6 +262,7 @@ fn log_add(a: f64, b: f64) -> f64 {
 struct Cyclic<'a, W> {
     fst: &'a FlatFst<W>,
     of: &'a [u32],
+    sum: Sum,
     delta: f64,
     /// Distances; for the tropical semiring they are weights of `W`, carried in f64 without loss.
     d: Vec<f64>,
@@ -239,10 +275,9 @@ impl<'a, W: Weight> Cyclic<'a, W> {
         let (of, c) = (self.of, self.of[s as usize]);
         self.fst.arcs(s).iter().filter(move |a| of[a.nextstate as usize] == c)
     }
-    /// Path costs are added in the precision of the semiring for best paths, in f64 for sums.
     #[inline]
     fn times(&self, d: f64, w: W) -> f64 {
-        if W::PATH { W::from_f64(d).otimes(w).to_f64() } else { d + w.to_f64() }
+        if self.sum == Sum::Best { W::from_f64(d).otimes(w).to_f64() } else { d + w.to_f64() }
     }
 
     fn dijkstra(&mut self, states: &[StateId]) {

@@ -1,14 +1,52 @@
 use clap::Args;
 
+use super::io::Unary;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
+use crate::format::number::parse_weight;
+use crate::fst::prune::{PruneConfig, prune};
+use crate::fst::semiring::Weight;
+use crate::map_fst;
 
-/// Not built yet
+/// Keep what is near the best path: by weight, by number of states
 #[derive(Args, Clone, Debug)]
-pub struct Cmd {}
+#[command(after_help = "Example:\n  weft fst prune --weight 3 acc.fst pruned.fst")]
+pub struct Cmd {
+    /// How much worse than the best path a path may be
+    #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
+    weight: Option<String>,
+    /// Keep at most this many states, the best first (-1: no limit)
+    #[arg(long, default_value_t = -1, allow_negative_numbers = true)]
+    nstate: i64,
+    /// Accepted as in OpenFst; distances here are exact, so nothing depends on it
+    #[arg(long, hide = true)]
+    delta: Option<f32>,
+    #[command(flatten)]
+    io: Unary,
+}
+
+/// A weight given as an option; nothing given is zero, the threshold that lets everything pass.
+pub fn threshold<W: Weight>(given: &Option<String>) -> Result<W> {
+    match given.as_deref().filter(|t| !t.is_empty()) {
+        None => Ok(W::ZERO),
+        Some(text) => parse_weight(text)
+            .map(W::from_f64)
+            .ok_or_else(|| Error::usage(format!("--weight {text}: expected a number or Infinity"))),
+    }
+}
+
+/// A number of states given as an option; negative is no limit.
+pub fn state_limit(given: i64) -> Option<usize> {
+    usize::try_from(given).ok()
+}
 
 impl Cmd {
-    pub fn run(&self, _env: &mut dyn Env) -> Result<Status> {
-        Err(Error::usage("prune: not built yet"))
+    pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        let fst = env.take(self.io.input())?;
+        let nstate = state_limit(self.nstate);
+        let out =
+            map_fst!(fst, f => threshold(&self.weight).and_then(|weight| prune(f, &PruneConfig { weight, nstate })))?;
+        env.put(self.io.output(), out)?;
+        Ok(Status::Done)
     }
 }

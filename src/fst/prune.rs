@@ -1,0 +1,174 @@
+//! Pruning: keeps the arcs and final states that lie on a path of cost at most best ⊗ `weight`, and at most `nstate`
+//! states, the best first.
+//!
+//! Needs the tropical semiring (paths must be comparable). Acyclic input without a state limit: two passes, O(V + E).
+//! Otherwise a best-first search, O((V + E) log V). The same float operations as OpenFst's Prune decide.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::flat::{Arc, FlatFst, NO_STATE, StateId};
+use super::semiring::Weight;
+use super::shortestdistance::{DistanceConfig, shortest_distance};
+use super::visit;
+use crate::error::{Error, Result};
+
+#[derive(Clone, Copy, Debug)]
+pub struct PruneConfig<W> {
+    /// How much worse than the best path a path may be; `W::ZERO`: as much as it likes.
+    pub weight: W,
+    /// At most this many states.
+    pub nstate: Option<usize>,
+}
+
+impl<W: Weight> Default for PruneConfig<W> {
+    fn default() -> Self {
+        PruneConfig { weight: W::ZERO, nstate: None }
+    }
+}
+
+const OP: &str = "prune";
+
+pub fn prune<W: Weight>(fst: FlatFst<W>, config: &PruneConfig<W>) -> Result<FlatFst<W>> {
+    require_path::<W>(OP)?;
+    if config.weight.less(W::ONE) {
+        return Err(Error::op(OP, format!("the weight threshold is negative ({})", config.weight)));
+    }
+    let symbols = (fst.isyms.clone(), fst.osyms.clone());
+    let nothing = || Ok(FlatFst::empty().with_symbols(symbols.0.clone(), symbols.1.clone()));
+    if fst.start() == NO_STATE || config.nstate == Some(0) {
+        return nothing();
+    }
+    let order = visit::topological_order(&fst);
+    let to_final = shortest_distance(&fst, &DistanceConfig { reverse: true, ..Default::default() })?;
+    let best = to_final[fst.start() as usize];
+    if best.is_zero_w() {
+        return nothing();
+    }
+    let limit = best.otimes(config.weight);
+    let (from_start, visited) = match (order, config.nstate) {
+        (Some(order), None) => in_order(&fst, &order, &to_final, limit),
+        _ => best_first(&fst, &to_final, limit, config.nstate),
+    };
+    Ok(filtered(fst, &from_start, &to_final, limit, &visited))
+}
+
+/// The error for a semiring whose weights do not order paths.
+pub fn require_path<W: Weight>(op: &'static str) -> Result<()> {
+    if W::PATH {
+        return Ok(());
+    }
+    Err(Error::op(
+        op,
+        format!(
+            "needs the tropical semiring, in which one path is the best; this automaton is {}; convert it first \
+             (weft fst map --map-type to_standard)",
+            W::ARC_TYPE
+        ),
+    ))
+}
+
+/// True if a path of this cost goes.
+#[inline(always)]
+fn beyond<W: Weight>(limit: W, d: W, arc: &Arc<W>, to_final: &[W]) -> bool {
+    limit.less(d.otimes(arc.weight).otimes(to_final[arc.nextstate as usize]))
+}
+
+fn in_order<W: Weight>(fst: &FlatFst<W>, order: &[StateId], to_final: &[W], limit: W) -> (Vec<W>, Vec<bool>) {
+    let mut d = vec![W::ZERO; fst.num_states()];
+    let mut visited = vec![false; fst.num_states()];
+    d[fst.start() as usize] = W::ONE;
+    visited[fst.start() as usize] = true;
+    for &s in order {
+        if !visited[s as usize] {
+            continue;
+        }
+        let ds = d[s as usize];
+        for a in fst.arcs(s) {
+            if beyond(limit, ds, a, to_final) {
+                continue;
+            }
+            let t = a.nextstate as usize;
+            d[t] = d[t].oplus(ds.otimes(a.weight));
+            visited[t] = true;
+        }
+    }
+    (d, visited)
+}
+
+fn best_first<W: Weight>(fst: &FlatFst<W>, to_final: &[W], limit: W, nstate: Option<usize>) -> (Vec<W>, Vec<bool>) {
+    let mut d = vec![W::ZERO; fst.num_states()];
+    let mut visited = vec![false; fst.num_states()];
+    let mut queued = vec![false; fst.num_states()];
+    let start = fst.start();
+    d[start as usize] = W::ONE;
+    queued[start as usize] = true;
+    let mut count = 1usize;
+    // Costs are members, so their order as f64 is total.
+    let key = |cost: W| {
+        let bits = cost.to_f64().to_bits() as i64;
+        bits ^ (((bits >> 63) as u64) >> 1) as i64
+    };
+    let mut heap = BinaryHeap::from([Reverse((key(to_final[start as usize]), start))]);
+    while let Some(Reverse((_, s))) = heap.pop() {
+        if std::mem::replace(&mut visited[s as usize], true) {
+            continue;
+        }
+        let ds = d[s as usize];
+        for a in fst.arcs(s) {
+            if beyond(limit, ds, a, to_final) {
+                continue;
+            }
+            let t = a.nextstate as usize;
+            let via = ds.otimes(a.weight);
+            let better = via.less(d[t]);
+            if better {
+                d[t] = via;
+            }
+            if visited[t] || (!queued[t] && nstate.is_some_and(|n| count >= n)) {
+                continue;
+            }
+            if !queued[t] || better {
+                count += usize::from(!std::mem::replace(&mut queued[t], true));
+                heap.push(Reverse((key(d[t].otimes(to_final[t])), a.nextstate)));
+            }
+        }
+    }
+    (d, visited)
+}
+
+/// The visited states with the arcs and final weights within the limit.
+fn filtered<W: Weight>(fst: FlatFst<W>, d: &[W], to_final: &[W], limit: W, visited: &[bool]) -> FlatFst<W> {
+    let (isyms, osyms) = (fst.isyms.clone(), fst.osyms.clone());
+    let (start, mut offsets, mut finals, mut arcs) = fst.into_parts();
+    let mut new_id = vec![NO_STATE; visited.len()];
+    let mut states = 0;
+    for (s, _) in visited.iter().enumerate().filter(|(_, v)| **v) {
+        new_id[s] = states;
+        states += 1;
+    }
+    let (mut from, mut to) = (0usize, 0usize);
+    for s in 0..visited.len() {
+        let end = offsets[s + 1] as usize;
+        if visited[s] {
+            let id = new_id[s] as usize;
+            let weight = finals[s];
+            finals[id] = if limit.less(d[s].otimes(weight)) { W::ZERO } else { weight };
+            offsets[id] = to as u32;
+            for i in from..end {
+                let a = arcs[i];
+                let next = new_id[a.nextstate as usize];
+                if next != NO_STATE && !beyond(limit, d[s], &a, to_final) {
+                    arcs[to] = Arc { nextstate: next, ..a };
+                    to += 1;
+                }
+            }
+        }
+        from = end;
+    }
+    offsets[states as usize] = to as u32;
+    offsets.truncate(states as usize + 1);
+    finals.truncate(states as usize);
+    arcs.truncate(to);
+    FlatFst::from_parts(new_id[start as usize], offsets, finals, arcs).with_symbols(isyms, osyms)
+}
