@@ -95,4 +95,79 @@ proptest! {
             }
         }
     }
+
+    #[test]
+    fn sigma_rho_and_phi_stand_for_labels(a in automaton(ACYCLIC.epsilons()), b in automaton(ACYCLIC.acceptor().labels(4).size(5, 12)), c in automaton(ACYCLIC.cyclic().acceptor().labels(4))) {
+        for ring in RINGS {
+            for what in ["sigma", "rho", "phi"] {
+                for y in [&b, &c] {
+                    if what == "phi" && y == &c {
+                        continue; // failure arcs in a circle lead nowhere
+                    }
+                    let y = if what == "phi" { &one_failure_arc(y) } else { y };
+                    let bound = Bound { length: 6, steps: 30 };
+                    let plain = explicit(y, what);
+                    let want = join(&ring.relation(&a, bound), &ring.relation(&plain, bound), ring.path());
+                    let found = compose(ring, &format!("--{what}-label {SPECIAL}"), &a, y)?;
+                    agree(&want, &ring.relation(&found, bound), ring)?;
+                    // The same on the other side.
+                    let want = join(&ring.relation(&plain, bound), &ring.relation(&a, bound), ring.path());
+                    let line = format!("arcsort --sort-type ilabel b b1; compose --{what}-label {SPECIAL} --special-side first a b1 out");
+                    agree(&want, &ring.relation(&ring.run_all(&line, &[y, &a])?, bound), ring)?;
+                }
+            }
+        }
+    }
+}
+
+/// The label with a meaning; the others are 1, 2 and 3.
+const SPECIAL: i64 = 4;
+
+/// At most one failure arc a state.
+fn one_failure_arc(a: &Automaton) -> Automaton {
+    let mut a = a.clone();
+    for arcs in &mut a.arcs {
+        let mut seen = false;
+        arcs.retain(|x| x.i != SPECIAL || !std::mem::replace(&mut seen, true));
+    }
+    a
+}
+
+/// The acceptor with its special arcs spelled out, one arc a label.
+fn explicit(a: &Automaton, what: &str) -> Automaton {
+    let mut b = a.clone();
+    for s in 0..a.finals.len() {
+        let mut arcs: Vec<Arc> = a.arcs[s].iter().copied().filter(|x| x.i != SPECIAL).collect();
+        let special: Vec<Arc> = a.arcs[s].iter().copied().filter(|x| x.i == SPECIAL).collect();
+        for l in 1..SPECIAL {
+            let there = a.arcs[s].iter().any(|x| x.i == l);
+            match what {
+                "rho" if there => {}
+                "rho" | "sigma" => arcs.extend(special.iter().map(|x| Arc { i: l, o: l, ..*x })),
+                _ if there => {}
+                _ => {
+                    // Fail, and fail again, until the label is there.
+                    let (mut at, mut cost) = (s, 0.0);
+                    while let Some(x) = a.arcs[at].iter().find(|x| x.i == SPECIAL) {
+                        (at, cost) = (x.to, cost + x.w);
+                        if a.arcs[at].iter().any(|x| x.i == l) {
+                            let found = a.arcs[at].iter().filter(|x| x.i == l);
+                            arcs.extend(found.map(|x| Arc { w: x.w + cost, ..*x }));
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        b.arcs[s] = arcs;
+        if what == "phi" {
+            let (mut at, mut cost) = (s, 0.0);
+            while a.finals[at] == f64::INFINITY {
+                let Some(x) = a.arcs[at].iter().find(|x| x.i == SPECIAL) else { break };
+                (at, cost) = (x.to, cost + x.w);
+            }
+            b.finals[s] = a.finals[at] + cost;
+        }
+    }
+    b
 }
