@@ -240,9 +240,8 @@ impl<'a, W: Weight> Closure<'a, W> {
         let mut offsets = Vec::with_capacity(n + 1);
         let mut arcs = Vec::with_capacity(self.pool.len());
         offsets.push(0);
-        for s in 0..n {
-            if entered[s] {
-                let (from, to) = self.place[s];
+        for (&entered, &(from, to)) in entered.iter().zip(&self.place) {
+            if entered {
                 arcs.extend_from_slice(&self.pool[from as usize..to as usize]);
             }
             offsets.push(arcs.len() as u32);
