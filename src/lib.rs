@@ -15,3 +15,8 @@ pub mod fst;
 pub mod cli;
 
 pub use error::{Error, Result};
+
+/// The example of the README, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -226,3 +226,15 @@ fn a_bar_is_for_terminals() {
     assert!(said.err.is_empty(), "{said:?}");
     said.ok();
 }
+
+#[test]
+fn a_stage_can_read_what_one_before_it_wrote() {
+    let s = lattices();
+    s.write("r.weft", "save once.fst\nunion - once.fst\nprint\n");
+    assert_eq!(s.run("weft cascade r.weft a.fst").ok(), s.run("weft fst union a.fst a.fst | weft fst print").ok());
+    s.write("t.weft", "save kept/?.fst\nunion - kept/?.fst\nprint\n");
+    assert_eq!(
+        s.run("weft cascade t.weft 'lats/?.fst' --range 5").ok(),
+        s.run("weft fst union lats/5.fst lats/5.fst | weft fst print").ok()
+    );
+}

@@ -164,13 +164,14 @@ impl CascadeArgs {
 
 /// Runs every stage on nothing, to load what it names and to see what it does; every missing file is reported.
 fn probe(stages: &[Stage], operands: &Operands) -> Result<Vec<Effect>> {
-    let mut effects = vec![];
+    let mut effects: Vec<Effect> = vec![];
+    let mut made: Vec<String> = vec![];
     let mut bad = vec![];
     for stage in stages {
         // An operand may be of any semiring, and an automaton of another one is refused.
         let mut effect = None;
         for arc_type in ["standard", "log", "log64"] {
-            let mut env = ProbeEnv::new(operands, AnyFst::empty(arc_type)?);
+            let mut env = ProbeEnv::new(operands, &made, AnyFst::empty(arc_type)?);
             let outcome = stage.run(&mut env);
             if !env.missing.is_empty() {
                 bad.extend(env.missing.iter().map(|m| format!("{}: {}: {m}", stage.place, stage.name)));
@@ -182,7 +183,9 @@ fn probe(stages: &[Stage], operands: &Operands) -> Result<Vec<Effect>> {
                 break;
             }
         }
-        effects.push(effect.unwrap_or_default());
+        let effect = effect.unwrap_or_default();
+        made.extend_from_slice(&effect.outputs);
+        effects.push(effect);
     }
     if let Some(i) = effects.iter().skip(1).position(|e| e.reads_text) {
         let stage = &stages[i + 1];

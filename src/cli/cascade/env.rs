@@ -191,6 +191,8 @@ fn no_text(what: &str) -> Error {
 /// any work, and nothing is written.
 pub struct ProbeEnv<'a> {
     operands: &'a Operands,
+    /// What the stages before write: not there yet.
+    made: &'a [String],
     fst: AnyFst,
     pub effect: Effect,
     /// What could not be read.
@@ -198,8 +200,16 @@ pub struct ProbeEnv<'a> {
 }
 
 impl<'a> ProbeEnv<'a> {
-    pub fn new(operands: &'a Operands, fst: AnyFst) -> Self {
-        ProbeEnv { operands, fst, effect: Effect::default(), missing: vec![] }
+    pub fn new(operands: &'a Operands, made: &'a [String], fst: AnyFst) -> Self {
+        ProbeEnv { operands, made, fst, effect: Effect::default(), missing: vec![] }
+    }
+    /// A file that is not to be read now: one an input, or one that a stage before makes.
+    fn later(&mut self, name: &str) -> bool {
+        let template = template::is_template(name);
+        if template {
+            self.effect.templates.push(name.to_string());
+        }
+        template || self.made.iter().any(|m| m == name)
     }
     fn seen<T>(&mut self, found: Result<T>) -> Result<T> {
         if let Err(e) = &found {
@@ -213,10 +223,7 @@ impl Env for ProbeEnv<'_> {
     fn get(&mut self, name: Option<&str>) -> Result<Shared<AnyFst>> {
         match named(name) {
             None => Ok(Shared::new(self.fst.clone())),
-            Some(n) if template::is_template(n) => {
-                self.effect.templates.push(n.to_string());
-                Ok(Shared::new(self.fst.clone()))
-            }
+            Some(n) if self.later(n) => Ok(Shared::new(self.fst.clone())),
             Some(n) => {
                 let found = self.operands.fst(n);
                 self.seen(found)
@@ -242,10 +249,7 @@ impl Env for ProbeEnv<'_> {
     fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>> {
         match named(Some(name)) {
             None => self.seen(Err(no_text("a symbol table"))),
-            Some(n) if template::is_template(n) => {
-                self.effect.templates.push(n.to_string());
-                Ok(Shared::default())
-            }
+            Some(n) if self.later(n) => Ok(Shared::default()),
             Some(n) => {
                 let found = self.operands.symbols(n);
                 self.seen(found)
@@ -258,10 +262,7 @@ impl Env for ProbeEnv<'_> {
                 self.effect.reads_text = true;
                 Ok((String::new(), Shared::default()))
             }
-            Some(n) if template::is_template(n) => {
-                self.effect.templates.push(n.to_string());
-                Ok((String::new(), Shared::default()))
-            }
+            Some(n) if self.later(n) => Ok((String::new(), Shared::default())),
             Some(n) => {
                 let found = self.operands.text(n);
                 self.seen(found)

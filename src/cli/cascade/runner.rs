@@ -1,6 +1,7 @@
 //! Runs the stages over the inputs: many at a time, results in input order, a bounded number in memory.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -40,6 +41,20 @@ pub struct Done {
 }
 
 impl Cascade<'_> {
+    /// As `run_one`; a panic is a failure of this input, so that those who wait for its turn do not wait for ever.
+    fn run_safely(&self, job: Job) -> Done {
+        let (key, name) = (job.key.clone(), job.name.clone());
+        catch_unwind(AssertUnwindSafe(|| self.run_one(job))).unwrap_or_else(|_| Done {
+            key,
+            name,
+            text: vec![],
+            result: None,
+            notes: vec![],
+            failure: Some("a bug in weft: please report it with this input and the script".into()),
+            rows: vec![],
+        })
+    }
+
     /// One input through all stages. Never an error: what goes wrong is in the result.
     fn run_one(&self, job: Job) -> Done {
         let (key, name) = (job.key.clone(), job.name.clone());
@@ -174,7 +189,7 @@ pub fn run(cascade: &Cascade, inputs: &Inputs, threads: usize, output: &mut Outp
                 return;
             }
             drop(c);
-            let done = cascade.run_one(job);
+            let done = cascade.run_safely(job);
             let mut c = lock(&collector);
             c.early.insert(index, done);
             c.drain();
