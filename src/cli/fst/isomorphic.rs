@@ -1,14 +1,41 @@
 use clap::Args;
 
 use crate::cli::env::{Env, Status};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::fst::any::{AnyFst, mixed};
+use crate::fst::isomorphic::first_difference;
+use crate::fst::semiring::DELTA;
 
-/// Not built yet
+/// Exit 0 if two automata are the same but for the numbers of their states, 1 if not
 #[derive(Args, Clone, Debug)]
-pub struct Cmd {}
+#[command(after_help = "Example:\n  weft fst isomorphic a.fst a.fst")]
+pub struct Cmd {
+    /// Weights this close are equal
+    #[arg(long, default_value_t = DELTA)]
+    delta: f32,
+    /// Say on standard error what the first difference is
+    #[arg(short, long)]
+    verbose: bool,
+    /// First automaton (`-`: standard input)
+    #[arg(value_name = "A")]
+    a: String,
+    /// Second automaton (`-` or nothing: standard input)
+    #[arg(value_name = "B")]
+    b: Option<String>,
+}
 
 impl Cmd {
-    pub fn run(&self, _env: &mut dyn Env) -> Result<Status> {
-        Err(Error::usage("isomorphic: not built yet"))
+    pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        let (a, b) = (env.get(Some(&self.a))?, env.get(self.b.as_deref())?);
+        let difference = match (&*a, &*b) {
+            (AnyFst::Standard(f), AnyFst::Standard(g)) => first_difference(f, g, self.delta)?,
+            (AnyFst::Log(f), AnyFst::Log(g)) => first_difference(f, g, self.delta)?,
+            (AnyFst::Log64(f), AnyFst::Log64(g)) => first_difference(f, g, self.delta)?,
+            (a, b) => return Err(mixed("isomorphic", a.arc_type(), b.arc_type())),
+        };
+        if let (true, Some(what)) = (self.verbose, &difference) {
+            env.note(&format!("isomorphic: {what}"));
+        }
+        Ok(Status::from_answer(difference.is_none()))
     }
 }
