@@ -7,7 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc as Shared;
 
 use crate::error::{Error, Result};
-use crate::format::binary::{self, Container};
+use crate::format::binary::{self, Container, Header};
 use crate::format::io;
 use crate::fst::any::AnyFst;
 use crate::fst::symbols::SymbolTable;
@@ -28,6 +28,10 @@ impl Status {
 pub trait Env {
     /// The named automaton, shared; `None` or `-` is standard input or the current automaton.
     fn get(&mut self, name: Option<&str>) -> Result<Shared<AnyFst>>;
+    /// The named automaton with the header of its file, if it comes from one.
+    fn get_with_header(&mut self, name: Option<&str>) -> Result<(Shared<AnyFst>, Option<Header>)> {
+        self.get(name).map(|fst| (fst, None))
+    }
     /// The named automaton, to change: for commands with one input.
     fn take(&mut self, name: Option<&str>) -> Result<AnyFst>;
     /// The resulting automaton; `None` or `-` is standard output or the current automaton.
@@ -92,6 +96,10 @@ impl Env for ProcessEnv {
     fn take(&mut self, name: Option<&str>) -> Result<AnyFst> {
         let name = self.input(name)?;
         binary::read(name)
+    }
+    fn get_with_header(&mut self, name: Option<&str>) -> Result<(Shared<AnyFst>, Option<Header>)> {
+        let name = self.input(name)?;
+        binary::read_with_header(name).map(|(fst, header)| (Shared::new(fst), Some(header)))
     }
     fn put_as(&mut self, name: Option<&str>, fst: AnyFst, container: Container) -> Result<()> {
         let name = name.unwrap_or("-");

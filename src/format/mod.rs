@@ -5,9 +5,12 @@
 
 pub mod binary;
 pub mod bytes;
+pub mod dot;
 pub mod far;
 pub mod io;
+pub mod json;
 pub mod number;
+pub mod pairs;
 pub mod symtab;
 pub mod template;
 pub mod text;

@@ -48,6 +48,33 @@ pub fn write_g(out: &mut String, value: f64, precision: usize) {
     }
 }
 
+/// C's three formats of a floating-point number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum FloatFormat {
+    E,
+    F,
+    #[default]
+    G,
+}
+
+/// Appends `value` as C's `%.{precision}` with `e`, `f` or `g` would.
+pub fn write_float(out: &mut String, value: f64, precision: usize, format: FloatFormat) {
+    // As many digits as any number has; more would only be zeros.
+    let precision = precision.min(1100);
+    match format {
+        FloatFormat::E if value.is_finite() => {
+            let sci = format!("{value:.precision$e}");
+            let (mantissa, exponent) = sci.split_once('e').unwrap_or((&sci, "0"));
+            let exponent: i32 = exponent.parse().unwrap_or(0);
+            let _ = write!(out, "{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs());
+        }
+        FloatFormat::F if value.is_finite() => {
+            let _ = write!(out, "{value:.precision$}");
+        }
+        _ => write_g(out, value, precision),
+    }
+}
+
 /// Reads a weight's number. NaN and −∞ are no weights.
 pub fn parse_weight(text: &str) -> Option<f64> {
     let value = match text {
@@ -86,6 +113,21 @@ mod tests {
         ] {
             assert_eq!(g(v, p), want);
         }
+    }
+
+    #[test]
+    fn formats_as_c_does() {
+        let show = |v: f64, p: usize, format| {
+            let mut s = String::new();
+            write_float(&mut s, v, p, format);
+            s
+        };
+        assert_eq!(show(8.5, 5, FloatFormat::E), "8.50000e+00");
+        assert_eq!(show(-1.25e-7, 2, FloatFormat::E), "-1.25e-07");
+        assert_eq!(show(8.5, 3, FloatFormat::F), "8.500");
+        assert_eq!(show(8.5, 0, FloatFormat::F), "8");
+        assert_eq!(show(8.5, 5, FloatFormat::G), "8.5");
+        assert_eq!(show(f64::INFINITY, 5, FloatFormat::E), "Infinity");
     }
 
     #[test]

@@ -28,8 +28,7 @@ pub fn read_input(mut input: io::Input) -> Result<SymbolTable> {
 
 /// `word<TAB>id` a line; the word is everything before the last tab or run of blanks.
 pub fn read_text(name: &str, text: &str) -> Result<SymbolTable> {
-    let base = name.rsplit('/').next().unwrap_or(name);
-    let mut table = SymbolTable::new(base);
+    let mut table = SymbolTable::new(name);
     for (n, line) in text.lines().enumerate() {
         let line = line.trim_end_matches('\r');
         if line.trim().is_empty() {
@@ -81,6 +80,13 @@ pub fn read_binary(source: &mut ByteSource) -> Result<SymbolTable> {
     Ok(table)
 }
 
+/// Every symbol in the order of the keys, which is how OpenFst writes them.
+fn by_key(table: &SymbolTable) -> Vec<(&str, i64)> {
+    let mut symbols: Vec<_> = table.iter().collect();
+    symbols.sort_by_key(|&(_, key)| key);
+    symbols
+}
+
 pub fn write_binary(out: &mut impl Write, table: &SymbolTable) -> std::io::Result<()> {
     let string = |out: &mut dyn Write, s: &str| {
         out.write_all(&(s.len() as i32).to_le_bytes())?;
@@ -90,7 +96,7 @@ pub fn write_binary(out: &mut impl Write, table: &SymbolTable) -> std::io::Resul
     string(out, table.name())?;
     out.write_all(&table.available_key().to_le_bytes())?;
     out.write_all(&(table.len() as i64).to_le_bytes())?;
-    for (symbol, key) in table.iter() {
+    for (symbol, key) in by_key(table) {
         string(out, symbol)?;
         out.write_all(&key.to_le_bytes())?;
     }
@@ -98,7 +104,7 @@ pub fn write_binary(out: &mut impl Write, table: &SymbolTable) -> std::io::Resul
 }
 
 pub fn write_text(out: &mut impl Write, table: &SymbolTable) -> std::io::Result<()> {
-    for (symbol, key) in table.iter() {
+    for (symbol, key) in by_key(table) {
         writeln!(out, "{symbol}\t{key}")?;
     }
     Ok(())
@@ -132,7 +138,10 @@ mod tests {
 
     #[test]
     fn binary_round_trip() {
-        let t = read_text("t", "<eps>\t0\né\t70000000000\n").unwrap();
+        let t = read_text("t", "<eps>\t0\né\t70000000000\na\t3\n").unwrap();
+        let mut text = vec![];
+        write_text(&mut text, &t).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), "<eps>\t0\na\t3\né\t70000000000\n");
         let mut bytes = vec![];
         write_binary(&mut bytes, &t).unwrap();
         let mut s = ByteSource::new(io::from_bytes("m", bytes).unwrap());

@@ -4,6 +4,7 @@ use super::io::Unary;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
 use crate::format::binary::Container;
+use crate::format::json;
 use crate::format::text::{self, ReadConfig};
 use crate::fst::any::AnyFst;
 
@@ -15,7 +16,7 @@ pub struct Cmd {
     #[arg(long)]
     acceptor: bool,
     /// Semiring: standard, log or log64
-    #[arg(long, default_value = "standard")]
+    #[arg(long, default_value = "standard", conflicts_with = "json")]
     arc_type: String,
     /// Container to write
     #[arg(long, value_enum, default_value_t)]
@@ -41,6 +42,9 @@ pub struct Cmd {
     /// Labels may be negative (but not -1)
     #[arg(long)]
     allow_negative_labels: bool,
+    /// The text is JSON, as `print --json` writes it
+    #[arg(long, conflicts_with_all = ["acceptor", "isymbols", "osymbols", "ssymbols", "keep_isymbols", "keep_osymbols"])]
+    json: bool,
     #[command(flatten)]
     io: Unary,
 }
@@ -64,6 +68,9 @@ impl Cmd {
             }
         }
         let (name, source) = env.read_text(self.io.input().unwrap_or("-"))?;
+        if self.json {
+            return env.put_as(self.io.output(), json::read(&name, &source)?, self.fst_type).map(|()| Status::Done);
+        }
         let mut fst = match AnyFst::empty(&self.arc_type)? {
             AnyFst::Standard(_) => AnyFst::Standard(text::read(&name, &source, &config)?),
             AnyFst::Log(_) => AnyFst::Log(text::read(&name, &source, &config)?),

@@ -3,7 +3,7 @@ use clap::Args;
 use super::io::Unary;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
-use crate::format::symtab;
+use crate::format::{json, symtab};
 use crate::format::text::{self, PrintConfig};
 use crate::with_fst;
 
@@ -35,6 +35,9 @@ pub struct Cmd {
     /// Significant digits of weights; 9 are exact for standard and log, 17 for log64
     #[arg(long, default_value_t = 9)]
     precision: usize,
+    /// As JSON, which `compile --json` reads back exactly
+    #[arg(long, conflicts_with_all = ["acceptor", "numeric", "isymbols", "osymbols", "ssymbols", "show_weight_one", "missing_symbol"])]
+    json: bool,
     /// Save the input symbol table to a file
     #[arg(long, value_name = "FILE")]
     save_isymbols: Option<String>,
@@ -72,6 +75,10 @@ impl Cmd {
             }
         }
         let name = self.io.output().unwrap_or("standard output").to_string();
+        if self.json {
+            env.text(self.io.output(), &mut |mut out| json::write(&mut out, &name, &fst))?;
+            return Ok(Status::Done);
+        }
         env.text(self.io.output(), &mut |mut out| with_fst!(&*fst, f => text::print(&mut out, &name, f, &config)))?;
         Ok(Status::Done)
     }

@@ -1,14 +1,104 @@
+use std::sync::Arc as Shared;
+
 use clap::Args;
 
+use super::io::Unary;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
+use crate::format::{pairs, symtab};
+use crate::fst::symbols::SymbolTable;
+use crate::with_fst;
 
-/// Not built yet
+/// Set, clear, save or renumber the symbol tables inside an automaton
 #[derive(Args, Clone, Debug)]
-pub struct Cmd {}
+#[command(after_help = "Example:\n  weft fst symbols --isymbols w.syms --osymbols w.syms a.fst words.fst")]
+pub struct Cmd {
+    /// Store this input symbol table
+    #[arg(long, value_name = "FILE")]
+    isymbols: Option<String>,
+    /// Store this output symbol table
+    #[arg(long, value_name = "FILE")]
+    osymbols: Option<String>,
+    /// Take the input symbol table out
+    #[arg(long)]
+    clear_isymbols: bool,
+    /// Take the output symbol table out
+    #[arg(long)]
+    clear_osymbols: bool,
+    /// Save the input symbol table to a file first
+    #[arg(long, value_name = "FILE")]
+    save_isymbols: Option<String>,
+    /// Save the output symbol table to a file first
+    #[arg(long, value_name = "FILE")]
+    save_osymbols: Option<String>,
+    /// Renumber the input symbol table by `old new` lines, keeping only what they name
+    #[arg(long, value_name = "FILE")]
+    relabel_ipairs: Option<String>,
+    /// Renumber the output symbol table by `old new` lines, keeping only what they name
+    #[arg(long, value_name = "FILE")]
+    relabel_opairs: Option<String>,
+    /// Check the result before it is written
+    #[arg(long)]
+    verify: bool,
+    /// Labels in pairs may be negative (but not -1)
+    #[arg(long)]
+    allow_negative_labels: bool,
+    #[command(flatten)]
+    io: Unary,
+}
 
 impl Cmd {
-    pub fn run(&self, _env: &mut dyn Env) -> Result<Status> {
-        Err(Error::usage("symbols: not built yet"))
+    pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        let mut fst = env.take(self.io.input())?;
+        for (file, table, side) in
+            [(&self.save_isymbols, fst.isyms(), "input"), (&self.save_osymbols, fst.osyms(), "output")]
+        {
+            match (file, table) {
+                (Some(file), Some(table)) => symtab::save_text(file, table)?,
+                (Some(file), None) => {
+                    return Err(Error::usage(format!("{file}: the automaton has no {side} symbol table to save")));
+                }
+                _ => {}
+            }
+        }
+        let isyms = self.table(env, fst.isyms(), &self.isymbols, self.clear_isymbols, &self.relabel_ipairs, "input")?;
+        let osyms = self.table(env, fst.osyms(), &self.osymbols, self.clear_osymbols, &self.relabel_opairs, "output")?;
+        fst.set_isyms(isyms);
+        fst.set_osyms(osyms);
+        if self.verify {
+            with_fst!(&fst, f => crate::fst::properties::verify(f, None))?;
+        }
+        env.put(self.io.output(), fst)?;
+        Ok(Status::Done)
+    }
+
+    fn table(
+        &self,
+        env: &mut dyn Env,
+        inside: Option<&Shared<SymbolTable>>,
+        named: &Option<String>,
+        clear: bool,
+        pairs: &Option<String>,
+        side: &str,
+    ) -> Result<Option<Shared<SymbolTable>>> {
+        let table = match named {
+            Some(name) => Some(env.symbols(name)?),
+            None if clear => None,
+            None => inside.cloned(),
+        };
+        let Some(pairs) = pairs else { return Ok(table) };
+        let Some(table) = table else {
+            return Err(Error::usage(format!("{pairs}: the automaton has no {side} symbol table to renumber")));
+        };
+        let (shown, text) = env.read_text(pairs)?;
+        let name = if table.name().is_empty() { String::new() } else { format!("relabeled_{}", table.name()) };
+        let mut new = SymbolTable::new(name);
+        for (from, to) in pairs::read(&shown, &text, self.allow_negative_labels)? {
+            let symbol = table.symbol(from as i64).ok_or_else(|| {
+                Error::usage(format!("{shown}: {from} is not in the {side} symbol table {:?}", table.name()))
+            })?;
+            new.add_with_key(symbol, to as i64);
+        }
+        Ok(Some(Shared::new(new)))
     }
 }

@@ -1,0 +1,46 @@
+//! Pairs of labels as text, `old new` a line: what to relabel to what.
+
+use crate::error::{Error, Result};
+use crate::fst::flat::{Label, NO_LABEL};
+
+/// Reads pairs; empty lines and lines that begin with `#` are passed over. Negative labels must be allowed, and −1 is none.
+pub fn read(name: &str, text: &str, allow_negative: bool) -> Result<Vec<(Label, Label)>> {
+    let mut pairs = vec![];
+    for (n, line) in text.lines().enumerate() {
+        let mut columns = line.split([' ', '\t', '\r']).filter(|c| !c.is_empty());
+        let (first, second, more) = (columns.next(), columns.next(), columns.next());
+        let bad = |field: &str, message: String| {
+            let at = (field.as_ptr() as usize).saturating_sub(line.as_ptr() as usize).min(line.len());
+            let column = line.get(..at).map_or(at, |t| t.chars().count()) + 1;
+            Error::text(name, n + 1, column, message)
+        };
+        let Some(first) = first.filter(|f| !f.starts_with('#')) else { continue };
+        let (Some(second), None) = (second, more) else {
+            return Err(bad(more.unwrap_or(first), "a line is two labels, the old one and the new one".into()));
+        };
+        let label = |field: &str| {
+            let label = field.parse::<Label>().map_err(|_| bad(field, format!("expected a label, found {field:?}")))?;
+            if label == NO_LABEL || (label < 0 && !allow_negative) {
+                return Err(bad(field, format!("the label {label} is negative")));
+            }
+            Ok(label)
+        };
+        pairs.push((label(first)?, label(second)?));
+    }
+    Ok(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_and_their_errors() {
+        assert_eq!(read("p", "1 2\n\n# no\n3\t4\r\n", false).unwrap(), [(1, 2), (3, 4)]);
+        assert_eq!(read("p", "-2 5", true).unwrap(), [(-2, 5)]);
+        for (text, want) in [("1\n", "p:1:1:"), ("1 2 3\n", "p:1:5:"), ("1 x\n", "p:1:3:"), ("1 -1\n", "p:1:3:")] {
+            let e = read("p", text, true).unwrap_err().to_string();
+            assert!(e.starts_with(want), "{e}");
+        }
+    }
+}
