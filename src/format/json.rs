@@ -169,7 +169,7 @@ pub fn read(name: &str, text: &str) -> Result<AnyFst> {
         let message = e.to_string();
         // The place stands in front of the message already.
         let message = message.split(" at line ").next().unwrap_or(&message).to_string();
-        Error::text(name, e.line(), e.column(), message)
+        Error::text(name, e.line().max(1), e.column().max(1), message)
     })?;
     match AnyFst::empty(&json.arc_type).map_err(|e| Error::text(name, 1, 1, e.to_string()))? {
         AnyFst::Standard(_) => build(name, json).map(AnyFst::Standard),
@@ -190,7 +190,9 @@ fn build<W: Weight>(name: &str, json: JsonFst) -> Result<FlatFst<W>> {
     for (s, state) in json.states.iter().enumerate() {
         let final_weight = match state.final_weight {
             None => W::ZERO,
-            Some(number) => weight(number).ok_or_else(|| bad(format!("state {s}: the final weight is out of range")))?,
+            Some(number) => {
+                weight(number).ok_or_else(|| bad(format!("state {s}: the final weight is out of range")))?
+            }
         };
         b.add_state(final_weight);
         for (i, a) in state.arcs.iter().enumerate() {
@@ -278,10 +280,13 @@ mod tests {
     #[test]
     fn bad_json_is_named() {
         for (text, want) in [
-            ("", "t:1:0: EOF"),
+            ("", "t:1:1: EOF"),
             ("{\"states\": [\n{\"arcs\": 3}]}", "t:2:10: invalid type"),
-            ("{\"states\": [], \"extra\": 1}", "t:1:23: unknown field"),
-            ("{\"states\": [{\"arcs\": [{\"ilabel\": 1, \"olabel\": 1, \"nextstate\": 1}]}]}", "json: t: arc 0 of state 0 goes"),
+            ("{\"states\": [], \"extra\": 1}", "t:1:22: unknown field"),
+            (
+                "{\"states\": [{\"arcs\": [{\"ilabel\": 1, \"olabel\": 1, \"nextstate\": 1}]}]}",
+                "json: t: arc 0 of state 0 goes",
+            ),
             ("{\"states\": [], \"start\": 0}", "json: t: start state 0"),
             ("{\"states\": [{\"final\": 1e300}], \"start\": 0}", "json: t: state 0: the final weight"),
             ("{\"states\": [{\"final\": \"NaN\"}], \"start\": 0}", "t:1:27: invalid value"),

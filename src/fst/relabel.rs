@@ -69,7 +69,10 @@ pub fn relabel<W: Weight>(mut fst: FlatFst<W>, config: &RelabelConfig) -> Result
             let word = table.and_then(|t| t.symbol(label as i64)).map_or(String::new(), |w| format!(" ({w:?})"));
             Err(Error::op(
                 "relabel",
-                format!("the {side} label {label}{word} is not in the new symbol table; see --unknown-{}symbol", &side[..1]),
+                format!(
+                    "the {side} label {label}{word} is not in the new symbol table; see --unknown-{}symbol",
+                    &side[..1]
+                ),
             ))
         }
         Some(&new) => Ok(new),

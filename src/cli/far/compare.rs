@@ -4,7 +4,8 @@ use super::KeyRange;
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
 use crate::format::far::{Entry, FarReader};
-use crate::fst::any::AnyFst;
+use crate::fst::any::{AnyFst, mixed};
+use crate::fst::equal::equal;
 use crate::fst::semiring::DELTA;
 
 /// Say whether two archives have the same keys with equal automata
@@ -41,7 +42,12 @@ struct Pair {
 impl Equal {
     pub fn run(&self) -> Result<Status> {
         let delta = self.pair.delta;
-        self.pair.run("far equal", "equal", &|a, b| Ok(a == b && delta >= 0.0))
+        self.pair.run("far equal", "equal", &|a, b| match (a, b) {
+            (AnyFst::Standard(a), AnyFst::Standard(b)) => Ok(equal(a, b, delta)),
+            (AnyFst::Log(a), AnyFst::Log(b)) => Ok(equal(a, b, delta)),
+            (AnyFst::Log64(a), AnyFst::Log64(b)) => Ok(equal(a, b, delta)),
+            (a, b) => Err(mixed("far equal", a.arc_type(), b.arc_type())),
+        })
     }
 }
 

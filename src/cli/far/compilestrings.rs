@@ -74,7 +74,9 @@ impl Cmd {
         let mut number = 0;
         for name in &inputs {
             if self.keys.generate_keys == 0 && io::is_stdio(name) {
-                return Err(Error::usage("strings from standard input have no file name for keys: use --generate-keys"));
+                return Err(Error::usage(
+                    "strings from standard input have no file name for keys: use --generate-keys",
+                ));
             }
             let (shown, bytes) = io::read_all(name)?;
             let strings = split(&bytes, self.entry_type);
@@ -131,10 +133,18 @@ impl Cmd {
             let label = match table {
                 Some(table) => table.key(token).or(unknown).ok_or_else(|| {
                     let name = table.name();
-                    place.error(string, at, &format!("{token:?} is not in the symbol table {name:?}; see --unknown-symbol"))
+                    place.error(
+                        string,
+                        at,
+                        &format!("{token:?} is not in the symbol table {name:?}; see --unknown-symbol"),
+                    )
                 })?,
                 None => token.parse::<i64>().map_err(|_| {
-                    place.error(string, at, &format!("expected an integer label, found {token:?}; for words give --symbols"))
+                    place.error(
+                        string,
+                        at,
+                        &format!("expected an integer label, found {token:?}; for words give --symbols"),
+                    )
                 })?,
             };
             if label == -1 || (label < 0 && !self.allow_negative_labels) {

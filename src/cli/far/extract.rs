@@ -60,8 +60,7 @@ impl Cmd {
 
     /// The entries that were asked for, in one pass: a range may name keys in any order of the list.
     fn select(&self, far: &mut MergedReader) -> Result<Selection> {
-        let wanted: Vec<&str> =
-            self.keys.split(|c| self.key_separator.contains(c)).filter(|k| !k.is_empty()).collect();
+        let wanted: Vec<&str> = self.keys.split(|c| self.key_separator.contains(c)).filter(|k| !k.is_empty()).collect();
         let ranges: Vec<Option<(&str, &str)>> = wanted
             .iter()
             .map(|k| {

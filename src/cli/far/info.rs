@@ -106,10 +106,7 @@ fn table(lines: &[Line]) -> String {
         // Widths count bytes, as OpenFst's do.
         text.push_str(&l.key);
         text.extend(std::iter::repeat_n(' ', key - l.key.len()));
-        text.push_str(&format!(
-            "{:<kind$}{:>states$}{:>arcs$}{:>finals$}\n",
-            l.container, l.states, l.arcs, l.finals
-        ));
+        text.push_str(&format!("{:<kind$}{:>states$}{:>arcs$}{:>finals$}\n", l.container, l.states, l.arcs, l.finals));
     }
     text
 }

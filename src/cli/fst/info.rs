@@ -103,7 +103,8 @@ impl Cmd {
         }
         let text = if self.json { as_json(&facts) } else { as_text(&facts) };
         env.text(self.output.as_deref(), &mut |out| {
-            out.write_all(text.as_bytes()).map_err(|e| Error::io(self.output.as_deref().unwrap_or("standard output"), e))
+            out.write_all(text.as_bytes())
+                .map_err(|e| Error::io(self.output.as_deref().unwrap_or("standard output"), e))
         })?;
         Ok(Status::Done)
     }
@@ -180,13 +181,7 @@ struct Reach {
 impl Reach {
     fn new<W: Weight>(fst: &FlatFst<W>, filter: ArcFilter) -> Self {
         if fst.start() == NO_STATE {
-            return Reach {
-                accessible: 0,
-                coaccessible: 0,
-                connected: 0,
-                components: weak_components(fst),
-                strong: 0,
-            };
+            return Reach { accessible: 0, coaccessible: 0, connected: 0, components: weak_components(fst), strong: 0 };
         }
         let kept;
         let fst = if filter == ArcFilter::Any {

@@ -3,8 +3,8 @@ use clap::Args;
 use super::io::Unary;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
-use crate::format::{json, symtab};
 use crate::format::text::{self, PrintConfig};
+use crate::format::{json, symtab};
 use crate::with_fst;
 
 /// Print an automaton as AT&T text, with words where it has symbol tables

@@ -62,7 +62,8 @@ impl Cmd {
             }
         }
         let isyms = self.table(env, fst.isyms(), &self.isymbols, self.clear_isymbols, &self.relabel_ipairs, "input")?;
-        let osyms = self.table(env, fst.osyms(), &self.osymbols, self.clear_osymbols, &self.relabel_opairs, "output")?;
+        let osyms =
+            self.table(env, fst.osyms(), &self.osymbols, self.clear_osymbols, &self.relabel_opairs, "output")?;
         fst.set_isyms(isyms);
         fst.set_osyms(osyms);
         if self.verify {
