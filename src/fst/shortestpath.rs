@@ -1,0 +1,432 @@
+//! The n best paths, or the n best distinct input strings, as an automaton.
+//!
+//! Needs the tropical semiring. One best path: OpenFst's single-source search, the same float sums and the same path.
+//! More: best-first search backwards from the final states, guided by the exact cost from the start (Mohri and Riley
+//! 2002). Costs are summed in f64, so the order is exact; of equal paths the one found first comes first, every time.
+//! The guide is exact, so every step leads to a result: about n·length steps, each over the arcs that enter a state.
+//! Unique: a node of the search is a string (a suffix) with the best way to read it from every state, which is a lazy
+//! determinization; epsilons are looked through, so strings are distinct as strings.
+//! The result has OpenFst's form: a start state with one epsilon arc to each path, the best first; paths share their ends.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::flat::{Arc, EPSILON, FlatFst, Label, NO_STATE, ScatterBuilder, StateId};
+use super::prune::require_path;
+use super::semiring::Weight;
+use super::shortestdistance::best_costs;
+use super::visit::{self, Incoming};
+use crate::error::{Error, Result};
+
+#[derive(Clone, Copy, Debug)]
+pub struct ShortestPathConfig<W> {
+    pub nshortest: usize,
+    /// Distinct input strings instead of distinct paths.
+    pub unique: bool,
+    /// How much worse than the best a path may be; `W::ZERO`: as much as it likes.
+    pub weight: W,
+    /// Stop when the search has made this many states.
+    pub nstate: Option<usize>,
+}
+
+impl<W: Weight> Default for ShortestPathConfig<W> {
+    fn default() -> Self {
+        ShortestPathConfig { nshortest: 1, unique: false, weight: W::ZERO, nstate: None }
+    }
+}
+
+const OP: &str = "shortestpath";
+
+pub fn shortestpath<W: Weight>(fst: &FlatFst<W>, config: &ShortestPathConfig<W>) -> Result<FlatFst<W>> {
+    require_path::<W>(OP)?;
+    let nothing =
+        fst.start() == NO_STATE || config.nshortest == 0 || config.weight.less(W::ONE) || config.nstate == Some(0);
+    let out = if nothing {
+        FlatFst::empty()
+    } else if config.nshortest == 1 {
+        single(fst)?
+    } else {
+        let costs = best_costs(fst)?;
+        Search::new(fst, costs, config).run()
+    };
+    Ok(out.with_symbols_of(fst))
+}
+
+/// The best path alone; states are numbered from its end.
+fn single<W: Weight>(fst: &FlatFst<W>) -> Result<FlatFst<W>> {
+    const NONE: u32 = u32::MAX;
+    let n = fst.num_states();
+    let mut best = Best { d: vec![W::ZERO; n], back: vec![(NO_STATE, NONE); n], end: NO_STATE, cost: W::ZERO };
+    best.d[fst.start() as usize] = W::ONE;
+    if let Some(order) = visit::topological_order(fst) {
+        for s in order {
+            best.visit(fst, s, |_| {});
+        }
+    } else if fst.all_arcs().iter().all(|a| !a.weight.less(W::ONE)) {
+        let mut heap = BinaryHeap::from([Reverse(Item { cost: 0.0, complete: false, number: 0, node: fst.start() })]);
+        let mut done = vec![false; n];
+        let mut number = 0;
+        while let Some(Reverse(item)) = heap.pop() {
+            if std::mem::replace(&mut done[item.node as usize], true) {
+                continue;
+            }
+            best.visit(fst, item.node, |(t, d): (StateId, W)| {
+                number += 1;
+                heap.push(Reverse(Item { cost: d.to_f64(), complete: false, number, node: t }));
+            });
+        }
+    } else {
+        // Rejects cycles of negative cost, so that the rounds below end.
+        best_costs(fst)?;
+        let mut queue = VecDeque::from([fst.start()]);
+        let mut queued = vec![false; n];
+        let mut rounds = 0usize;
+        while let Some(s) = queue.pop_front() {
+            queued[s as usize] = false;
+            best.visit(fst, s, |(t, _)| {
+                if !std::mem::replace(&mut queued[t as usize], true) {
+                    queue.push_back(t);
+                }
+            });
+            rounds += 1;
+            if rounds > n.saturating_mul(n).saturating_add(1000) {
+                return Err(Error::op(OP, "a cycle of negative weight: there is no shortest path"));
+            }
+        }
+        // Distances have settled; the end is chosen by them and not by what was seen on the way.
+        best.end = NO_STATE;
+        best.cost = W::ZERO;
+        for s in fst.states() {
+            best.consider_end(fst, s);
+        }
+    }
+    if best.end == NO_STATE {
+        return Ok(FlatFst::empty());
+    }
+    let mut b = ScatterBuilder::default();
+    let mut s = best.end;
+    let mut state = b.add_state();
+    b.set_final(state, fst.final_weight(s));
+    while best.back[s as usize].0 != NO_STATE {
+        let (from, arc) = best.back[s as usize];
+        let before = b.add_state();
+        b.add_arc(before, Arc { nextstate: state, ..fst.all_arcs()[arc as usize] });
+        (s, state) = (from, before);
+    }
+    b.set_start(state);
+    Ok(b.finish())
+}
+
+struct Best<W> {
+    d: Vec<W>,
+    /// The state and arc before, on the best path to a state.
+    back: Vec<(StateId, u32)>,
+    end: StateId,
+    cost: W,
+}
+
+impl<W: Weight> Best<W> {
+    #[inline(always)]
+    fn consider_end(&mut self, fst: &FlatFst<W>, s: StateId) {
+        let cost = self.d[s as usize].otimes(fst.final_weight(s));
+        if cost.less(self.cost) {
+            self.cost = cost;
+            self.end = s;
+        }
+    }
+    /// Relaxes the arcs of `s`; `improved` hears of every state that is now nearer.
+    #[inline(always)]
+    fn visit(&mut self, fst: &FlatFst<W>, s: StateId, mut improved: impl FnMut((StateId, W))) {
+        let d = self.d[s as usize];
+        if d.is_zero_w() {
+            return;
+        }
+        self.consider_end(fst, s);
+        let from = fst.range(s).start;
+        for (i, a) in fst.arcs(s).iter().enumerate() {
+            let via = d.otimes(a.weight);
+            if via.less(self.d[a.nextstate as usize]) {
+                self.d[a.nextstate as usize] = via;
+                // The start keeps no way back, or the path would not begin.
+                if a.nextstate != fst.start() {
+                    self.back[a.nextstate as usize] = (s, (from + i) as u32);
+                }
+                improved((a.nextstate, via));
+            }
+        }
+    }
+}
+
+/// Where an entry of the search comes from: an arc of the automaton, or one of these.
+const FINAL: u32 = u32::MAX;
+const COMPLETE: u32 = u32::MAX - 1;
+
+/// A way to read a suffix from `state`: first `arc`, then what `parent` reads.
+#[derive(Clone, Copy)]
+struct Entry {
+    cost: f64,
+    state: StateId,
+    arc: u32,
+    parent: u32,
+}
+
+/// What waits in the heap: a node (the suffix) or a complete string.
+#[derive(Clone, Copy)]
+struct Item {
+    cost: f64,
+    complete: bool,
+    number: u32,
+    node: u32,
+}
+
+impl Ord for Item {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // A complete path goes before others of its cost: it needs no more work.
+        let key = |i: &Item| (!i.complete, i.number);
+        self.cost.total_cmp(&other.cost).then_with(|| key(self).cmp(&key(other)))
+    }
+}
+impl PartialOrd for Item {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Item {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Item {}
+
+/// A step backwards that has not been grouped with others of its label yet.
+#[derive(Clone, Copy)]
+struct Candidate {
+    label: Label,
+    entry: Entry,
+}
+
+struct Search<'a, W> {
+    fst: &'a FlatFst<W>,
+    incoming: Incoming,
+    /// Exact cost from the start to every state.
+    costs: Vec<f64>,
+    config: &'a ShortestPathConfig<W>,
+    epsilons: bool,
+    entries: Vec<Entry>,
+    /// Entries of each node: `entries[nodes[i].0..nodes[i].1]`.
+    nodes: Vec<(u32, u32)>,
+    heap: BinaryHeap<Reverse<Item>>,
+    candidates: Vec<Candidate>,
+    /// The entry of a state in the node being made: `(stamp, entry)`.
+    slot: Vec<(u32, u32)>,
+    stamp: u32,
+}
+
+impl<'a, W: Weight> Search<'a, W> {
+    fn new(fst: &'a FlatFst<W>, costs: Vec<f64>, config: &'a ShortestPathConfig<W>) -> Self {
+        Search {
+            fst,
+            incoming: Incoming::new(fst),
+            costs,
+            config,
+            epsilons: config.unique && fst.all_arcs().iter().any(|a| a.ilabel == EPSILON),
+            entries: vec![Entry { cost: 0.0, state: NO_STATE, arc: FINAL, parent: 0 }],
+            nodes: vec![],
+            heap: BinaryHeap::new(),
+            candidates: vec![],
+            slot: if config.unique { vec![(0, 0); fst.num_states()] } else { vec![] },
+            stamp: 0,
+        }
+    }
+
+    fn run(mut self) -> FlatFst<W> {
+        let ends: Vec<Entry> = self
+            .fst
+            .states()
+            .filter(|&s| self.fst.is_final(s) && self.costs[s as usize] < f64::INFINITY)
+            .map(|s| Entry { cost: self.fst.final_weight(s).to_f64(), state: s, arc: FINAL, parent: 0 })
+            .collect();
+        if self.config.unique {
+            let candidates: Vec<Candidate> =
+                ends.into_iter().map(|entry| Candidate { label: EPSILON, entry }).collect();
+            self.add_node(&candidates);
+        } else {
+            for entry in ends {
+                self.add_single(entry);
+            }
+        }
+        let Some(Reverse(best)) = self.heap.peek() else { return FlatFst::empty() };
+        let limit = best.cost + self.config.weight.to_f64();
+        let mut heads = vec![];
+        while let Some(Reverse(item)) = self.heap.pop() {
+            if item.cost > limit || self.config.nstate.is_some_and(|n| self.entries.len() >= n) {
+                break;
+            }
+            if item.complete {
+                heads.push(item.node);
+                if heads.len() == self.config.nshortest {
+                    break;
+                }
+            } else {
+                self.expand(item.node);
+            }
+        }
+        self.automaton(&heads)
+    }
+
+    fn push(&mut self, cost: f64, complete: bool, node: u32) {
+        // Every push follows a new entry, so this counts up.
+        let number = self.entries.len() as u32;
+        self.heap.push(Reverse(Item { cost, complete, number, node }));
+    }
+
+    fn expand(&mut self, node: u32) {
+        let (from, to) = self.nodes[node as usize];
+        if !self.config.unique {
+            let e = self.entries[from as usize];
+            for k in 0..self.incoming.of(e.state).len() {
+                if let Some(entry) = self.step(e, from, self.incoming.of(e.state)[k]) {
+                    self.add_single(entry);
+                }
+            }
+            if e.state == self.fst.start() {
+                self.add_complete(from);
+            }
+            return;
+        }
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates.clear();
+        let mut complete = None;
+        for i in from..to {
+            let e = self.entries[i as usize];
+            for &arc in self.incoming.of(e.state) {
+                let label = self.fst.all_arcs()[arc as usize].ilabel;
+                if self.epsilons && label == EPSILON {
+                    continue;
+                }
+                if let Some(entry) = self.step(e, i, arc) {
+                    candidates.push(Candidate { label, entry });
+                }
+            }
+            if e.state == self.fst.start() {
+                complete = Some(i);
+            }
+        }
+        // Stable: equal labels stay in the order found.
+        candidates.sort_by_key(|c| c.label);
+        for group in candidates.chunk_by(|a, b| a.label == b.label) {
+            self.add_node(group);
+        }
+        self.candidates = candidates;
+        if let Some(i) = complete {
+            self.add_complete(i);
+        }
+    }
+
+    /// The entry one arc further back, unless the start does not reach it.
+    #[inline(always)]
+    fn step(&self, e: Entry, parent: u32, arc: u32) -> Option<Entry> {
+        let state = self.incoming.sources[arc as usize];
+        let cost = e.cost + self.fst.all_arcs()[arc as usize].weight.to_f64();
+        (self.costs[state as usize] + cost < f64::INFINITY).then_some(Entry { cost, state, arc, parent })
+    }
+
+    fn add_single(&mut self, entry: Entry) {
+        let at = self.entries.len() as u32;
+        self.entries.push(entry);
+        self.nodes.push((at, at + 1));
+        self.push(self.costs[entry.state as usize] + entry.cost, false, self.nodes.len() as u32 - 1);
+    }
+
+    fn add_complete(&mut self, parent: u32) {
+        let cost = self.entries[parent as usize].cost;
+        self.entries.push(Entry { cost, state: NO_STATE, arc: COMPLETE, parent });
+        self.push(cost, true, self.entries.len() as u32 - 1);
+    }
+
+    /// A node for one string: the best entry of every state, epsilons followed back.
+    fn add_node(&mut self, candidates: &[Candidate]) {
+        if candidates.is_empty() {
+            return;
+        }
+        self.stamp += 1;
+        let from = self.entries.len();
+        for c in candidates {
+            self.keep_best(c.entry);
+        }
+        if self.epsilons {
+            let mut queue: VecDeque<u32> = (from as u32..self.entries.len() as u32).collect();
+            while let Some(i) = queue.pop_front() {
+                for k in 0..self.incoming.of(self.entries[i as usize].state).len() {
+                    let e = self.entries[i as usize];
+                    let arc = self.incoming.of(e.state)[k];
+                    if self.fst.all_arcs()[arc as usize].ilabel == EPSILON
+                        && let Some(entry) = self.step(e, i, arc)
+                        && let Some(at) = self.keep_best(entry)
+                    {
+                        queue.push_back(at);
+                    }
+                }
+            }
+        }
+        let to = self.entries.len();
+        let cost =
+            self.entries[from..to].iter().map(|e| self.costs[e.state as usize] + e.cost).fold(f64::INFINITY, f64::min);
+        self.nodes.push((from as u32, to as u32));
+        self.push(cost, false, self.nodes.len() as u32 - 1);
+    }
+
+    /// Keeps an entry of the node being made if it is the best for its state; says where.
+    fn keep_best(&mut self, entry: Entry) -> Option<u32> {
+        let (stamp, at) = self.slot[entry.state as usize];
+        if stamp != self.stamp {
+            let at = self.entries.len() as u32;
+            self.slot[entry.state as usize] = (self.stamp, at);
+            self.entries.push(entry);
+            return Some(at);
+        }
+        if entry.cost < self.entries[at as usize].cost {
+            self.entries[at as usize] = entry;
+            return Some(at);
+        }
+        None
+    }
+
+    /// The paths found, with what they share kept once.
+    fn automaton(&self, heads: &[u32]) -> FlatFst<W> {
+        if heads.is_empty() {
+            return FlatFst::empty();
+        }
+        let mut used: Vec<u32> = vec![0];
+        let mut seen = hashbrown::HashSet::<u32, rustc_hash::FxBuildHasher>::default();
+        seen.insert(0);
+        for &head in heads {
+            let mut i = head;
+            while seen.insert(i) {
+                used.push(i);
+                i = self.entries[i as usize].parent;
+            }
+        }
+        // In the order they were made: OpenFst's numbers.
+        used.sort_unstable();
+        let id: hashbrown::HashMap<u32, StateId, rustc_hash::FxBuildHasher> =
+            used.iter().enumerate().map(|(k, &i)| (i, k as StateId + 1)).collect();
+        let mut b = super::flat::Builder::with_capacity(used.len() + 1, used.len() + heads.len());
+        b.add_state(W::ZERO);
+        b.set_start(0);
+        for head in heads {
+            b.push_arc(Arc::new(EPSILON, EPSILON, W::ONE, id[head]));
+        }
+        for &i in &used {
+            b.add_state(if i == 0 { W::ONE } else { W::ZERO });
+            let e = self.entries[i as usize];
+            match e.arc {
+                FINAL if i == 0 => {}
+                FINAL => b.push_arc(Arc::new(EPSILON, EPSILON, self.fst.final_weight(e.state), id[&e.parent])),
+                COMPLETE => b.push_arc(Arc::new(EPSILON, EPSILON, W::ONE, id[&e.parent])),
+                arc => b.push_arc(Arc { nextstate: id[&e.parent], ..self.fst.all_arcs()[arc as usize] }),
+            }
+        }
+        b.finish()
+    }
+}
