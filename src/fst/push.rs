@@ -1,0 +1,446 @@
+//! Pushing: moves weights, or output labels, or both, along the paths as far as they go towards the start or towards the
+//! final states (Mohri 2009, "Weighted automata algorithms", §7).
+//!
+//! Weights are moved by reweighting with the distance to the final states (or from the start), labels by the longest
+//! common beginning (or end) of the outputs of all paths, together in one pass. Labels may make new states: an arc has
+//! one output label. Needs, in the log semiring, sums that converge; a negative cycle is an error. Weights: O(V + E)
+//! where acyclic, else as shortest distance. Labels: O(E log² n), plus the result.
+
+use std::collections::VecDeque;
+
+use super::flat::{Arc, EPSILON, FlatFst, NO_STATE, StateId};
+use super::gallic::{Gallic, Set, factor};
+use super::map::{MapConfig, MapType, map_within};
+use super::reweight::{ReweightType, reweight};
+use super::semiring::{DELTA, Weight};
+use super::shortestdistance::{DistanceConfig, shortest_distance};
+use super::strings::{EMPTY, Lists, Slice, StringId, Strings};
+use super::visit::{Incoming, components, start_on_cycle};
+use crate::error::Result;
+
+#[derive(Clone, Copy, Debug)]
+pub struct PushConfig {
+    pub weights: bool,
+    pub labels: bool,
+    /// Divide by the sum of all paths.
+    pub remove_total_weight: bool,
+    /// Drop the beginning (or end) that all outputs share.
+    pub remove_common_affix: bool,
+    pub direction: ReweightType,
+    /// When a log sum over cycles counts as converged.
+    pub delta: f32,
+}
+
+impl Default for PushConfig {
+    fn default() -> Self {
+        PushConfig {
+            weights: false,
+            labels: false,
+            remove_total_weight: false,
+            remove_common_affix: false,
+            direction: ReweightType::ToInitial,
+            delta: DELTA,
+        }
+    }
+}
+
+pub fn push<W: Weight>(fst: FlatFst<W>, config: &PushConfig) -> Result<FlatFst<W>> {
+    if fst.start() == NO_STATE {
+        return Ok(if config.labels { FlatFst::empty().with_symbols_of(&fst) } else { fst });
+    }
+    match (config.labels, config.weights) {
+        (true, _) => Ok(push_labels(&fst, config)?.with_symbols_of(&fst)),
+        (false, true) => push_weights(fst, config),
+        (false, false) => Ok(fst),
+    }
+}
+
+fn distances<W: Weight>(fst: &FlatFst<W>, config: &PushConfig) -> Result<Vec<W>> {
+    let reverse = config.direction == ReweightType::ToInitial;
+    shortest_distance(fst, &DistanceConfig { reverse, delta: config.delta, source: None })
+}
+
+/// Sum of all paths, from the distances.
+fn total<W: Weight>(fst: &FlatFst<W>, distance: &[W], direction: ReweightType) -> W {
+    match direction {
+        ReweightType::ToInitial => distance[fst.start() as usize],
+        ReweightType::ToFinal => distance.iter().zip(fst.finals()).fold(W::ZERO, |sum, (d, f)| sum.oplus(d.otimes(*f))),
+    }
+}
+
+fn push_weights<W: Weight>(fst: FlatFst<W>, config: &PushConfig) -> Result<FlatFst<W>> {
+    let distance = distances(&fst, config)?;
+    let total = total(&fst, &distance, config.direction);
+    let mut fst = reweight(fst, &distance, config.direction);
+    if !config.remove_total_weight || total.is_one_w() || total.is_zero_w() {
+        return Ok(fst);
+    }
+    match config.direction {
+        ReweightType::ToInitial => {
+            let start = fst.start();
+            fst.arcs_mut(start).iter_mut().for_each(|a| a.weight = a.weight.odivide(total));
+            let w = &mut fst.finals_mut()[start as usize];
+            *w = w.odivide(total);
+        }
+        ReweightType::ToFinal => fst.finals_mut().iter_mut().for_each(|w| *w = w.odivide(total)),
+    }
+    Ok(fst)
+}
+
+/// What all paths on the far side of a state share; none if there is no path.
+#[derive(Clone, Copy)]
+struct Potential<W> {
+    output: Slice,
+    weight: W,
+}
+
+fn push_labels<W: Weight>(fst: &FlatFst<W>, config: &PushConfig) -> Result<FlatFst<W>> {
+    let direction = config.direction;
+    let mut lists = Lists::default();
+    let outputs = common_outputs(fst, direction, &mut lists);
+    let weights = if config.weights {
+        distances(fst, config)?
+    } else {
+        // OpenFst takes the distances of the unweighted automaton, which in the log semiring count paths. Where there
+        // are infinitely many no weight is moved.
+        let none_moved = || fst.states().map(|_| W::ONE).collect();
+        let counted = (!W::PATH).then(|| {
+            let plain = map_within(fst.clone(), &MapConfig { map_type: MapType::Rmweight, ..Default::default() });
+            distances(&plain, config)
+        });
+        counted.and_then(|d| d.ok()).unwrap_or_else(none_moved)
+    };
+    let potentials: Vec<Option<Potential<W>>> = outputs
+        .iter()
+        .zip(&weights)
+        .map(|(output, &weight)| output.filter(|_| !weight.is_zero_w()).map(|output| Potential { output, weight }))
+        .collect();
+    // Without a successful path nothing is common to all: then nothing is removed.
+    let affix = shared_by_all(fst, &potentials, direction, &lists).unwrap_or(Affix::NONE);
+    let removed = Affix {
+        output: if config.remove_common_affix { affix.output } else { Slice::EMPTY },
+        weight: if config.remove_total_weight { affix.weight } else { W::ONE },
+    };
+    let moved = Moved::new(fst, &potentials, direction, removed, &lists);
+    factor("push", moved.into_gallic(fst))
+}
+
+/// Weight and output that every path has.
+type Affix<W> = Potential<W>;
+
+impl<W: Weight> Affix<W> {
+    const NONE: Self = Potential { output: Slice::EMPTY, weight: W::ONE };
+    fn is_one(&self) -> bool {
+        self.output.len == 0 && self.weight.is_one_w()
+    }
+}
+
+fn shared_by_all<W: Weight>(
+    fst: &FlatFst<W>,
+    potentials: &[Option<Potential<W>>],
+    direction: ReweightType,
+    lists: &Lists,
+) -> Option<Affix<W>> {
+    if direction == ReweightType::ToInitial {
+        return potentials[fst.start() as usize];
+    }
+    let mut sum: Option<Affix<W>> = None;
+    for (p, &f) in potentials.iter().zip(fst.finals()) {
+        let Some(p) = p.filter(|_| !f.is_zero_w()) else { continue };
+        let weight = p.weight.otimes(f);
+        sum = Some(match sum {
+            None => Affix { output: p.output, weight },
+            Some(q) => Affix { output: lists.common(q.output, p.output), weight: q.weight.oplus(weight) },
+        });
+    }
+    sum
+}
+
+/// For every state the longest common beginning of the outputs of all paths to a final state, first label newest in its
+/// list; or the longest common end of those from the start, last label newest.
+fn common_outputs<W: Weight>(fst: &FlatFst<W>, direction: ReweightType, lists: &mut Lists) -> Vec<Option<Slice>> {
+    let n = fst.num_states();
+    let to_initial = direction == ReweightType::ToInitial;
+    let mut d: Vec<Option<Slice>> = vec![None; n];
+    if to_initial {
+        fst.states().filter(|&s| fst.is_final(s)).for_each(|s| d[s as usize] = Some(Slice::EMPTY));
+    } else {
+        d[fst.start() as usize] = Some(Slice::EMPTY);
+    }
+    let incoming = to_initial.then(|| Incoming::new(fst));
+    let component = components(fst, |_| true);
+    let mut order: Vec<StateId> = fst.states().collect();
+    order.sort_by_key(|&s| component.of[s as usize]);
+    if to_initial {
+        order.reverse();
+    }
+    let mut queue: VecDeque<StateId> = VecDeque::new();
+    let mut queued = vec![false; n];
+    for group in order.chunk_by(|&s, &t| component.of[s as usize] == component.of[t as usize]) {
+        queue.extend(group.iter().filter(|&&s| d[s as usize].is_some()));
+        group.iter().for_each(|&s| queued[s as usize] = d[s as usize].is_some());
+        while let Some(s) = queue.pop_front() {
+            queued[s as usize] = false;
+            let Some(here) = d[s as usize] else { continue };
+            let mut relax = |arc: &Arc<W>, to: StateId| {
+                let old = d[to as usize];
+                if old.is_some_and(|o| o.len == 0) {
+                    return;
+                }
+                let candidate = if arc.olabel == EPSILON { here } else { lists.add(here, arc.olabel) };
+                let new = old.map_or(candidate, |o| lists.common(o, candidate));
+                if old.is_none_or(|o| new.len < o.len) {
+                    d[to as usize] = Some(new);
+                    if component.of[to as usize] == component.of[s as usize] && !queued[to as usize] {
+                        queued[to as usize] = true;
+                        queue.push_back(to);
+                    }
+                }
+            };
+            match &incoming {
+                Some(incoming) => {
+                    for &i in incoming.of(s) {
+                        relax(&fst.all_arcs()[i as usize], incoming.sources[i as usize]);
+                    }
+                }
+                None => fst.arcs(s).iter().for_each(|a| relax(a, a.nextstate)),
+            }
+        }
+    }
+    d
+}
+
+/// The automaton with every arc's and final state's new weight and output string.
+struct Moved<W> {
+    arcs: Vec<(StringId, W)>,
+    finals: Vec<Option<(StringId, W)>>,
+    /// A start in front, with what its arc to the old one carries.
+    new_start: Option<(StringId, W)>,
+    strings: Strings,
+}
+
+impl<W: Weight> Moved<W> {
+    fn new(
+        fst: &FlatFst<W>,
+        potentials: &[Option<Potential<W>>],
+        direction: ReweightType,
+        removed: Affix<W>,
+        lists: &Lists,
+    ) -> Self {
+        let mut strings = Strings::default();
+        let to_initial = direction == ReweightType::ToInitial;
+        let mut arcs = Vec::with_capacity(fst.num_arcs());
+        let mut finals = Vec::with_capacity(fst.num_states());
+        let mut buffer = vec![];
+        for s in fst.states() {
+            let p = potentials[s as usize];
+            for a in fst.arcs(s) {
+                arcs.push(match (p, potentials[a.nextstate as usize]) {
+                    (Some(p), Some(q)) if to_initial => {
+                        let weight = a.weight.otimes(q.weight).odivide(p.weight);
+                        (after_prefix(&mut strings, lists, a.olabel, q.output, p.output.len, &mut buffer), weight)
+                    }
+                    (Some(p), Some(q)) => {
+                        let weight = p.weight.otimes(a.weight).odivide(q.weight);
+                        (before_suffix(&mut strings, lists, p.output, a.olabel, q.output.len), weight)
+                    }
+                    _ => (strings.of_label(a.olabel), a.weight),
+                });
+            }
+            let f = fst.final_weight(s);
+            finals.push(match p {
+                _ if f.is_zero_w() => None,
+                Some(p) if to_initial => Some((EMPTY, f.odivide(p.weight))),
+                None if to_initial => Some((EMPTY, f)),
+                Some(p) => {
+                    let cut = removed.output.len;
+                    let output = before_suffix(&mut strings, lists, p.output, EPSILON, cut);
+                    let weight = p.weight.otimes(f);
+                    Some((output, if removed.is_one() { weight } else { weight.odivide(removed.weight) }))
+                }
+                None => None,
+            });
+        }
+        let mut moved = Moved { arcs, finals, new_start: None, strings };
+        if let Some(p) = potentials[fst.start() as usize].filter(|p| !p.is_one()) {
+            moved.make_good(fst, p, direction, lists);
+        }
+        if to_initial && !removed.is_one() {
+            moved.remove_at_start(fst, removed);
+        }
+        moved
+    }
+
+    /// What was divided out of the start is multiplied in again.
+    fn make_good(&mut self, fst: &FlatFst<W>, p: Potential<W>, direction: ReweightType, lists: &Lists) {
+        let (output, weight) = match direction {
+            ReweightType::ToInitial => {
+                let labels: Vec<_> = lists.labels(p.output).collect();
+                let output = labels.iter().rev().fold(EMPTY, |rest, &l| self.strings.cons(l, rest));
+                (output, p.weight)
+            }
+            ReweightType::ToFinal => (EMPTY, W::ONE.odivide(p.weight)),
+        };
+        if start_on_cycle(fst) {
+            self.new_start = Some((output, weight));
+            return;
+        }
+        for i in fst.range(fst.start()) {
+            let (string, w) = self.arcs[i];
+            self.arcs[i] = (self.strings.concat(output, string), weight.otimes(w));
+        }
+        if let Some((string, w)) = self.finals[fst.start() as usize] {
+            self.finals[fst.start() as usize] = Some((self.strings.concat(output, string), weight.otimes(w)));
+        }
+    }
+
+    fn remove_at_start(&mut self, fst: &FlatFst<W>, removed: Affix<W>) {
+        let strings = &self.strings;
+        let divide = |(string, w): (StringId, W)| {
+            let rest = (0..removed.output.len).fold(string, |s, _| strings.split(s).1);
+            (rest, w.odivide(removed.weight))
+        };
+        if let Some(arc) = &mut self.new_start {
+            *arc = divide(*arc);
+            return;
+        }
+        self.arcs[fst.range(fst.start())].iter_mut().for_each(|a| *a = divide(*a));
+        if let Some(f) = &mut self.finals[fst.start() as usize] {
+            *f = divide(*f);
+        }
+    }
+
+    fn into_gallic(self, fst: &FlatFst<W>) -> Gallic<W> {
+        let Moved { arcs: mut pool, finals, new_start, strings } = self;
+        let mut graph_arcs: Vec<Arc<W>> = fst.all_arcs().to_vec();
+        let mut offsets = fst.offsets().to_vec();
+        let mut start = fst.start();
+        let mut is_final: Vec<W> = finals.iter().map(|f| if f.is_some() { W::ONE } else { W::ZERO }).collect();
+        if let Some(arc) = new_start {
+            graph_arcs.push(Arc::new(EPSILON, EPSILON, W::ONE, start));
+            offsets.push(graph_arcs.len() as u32);
+            pool.push(arc);
+            start = is_final.len() as StateId;
+            is_final.push(W::ZERO);
+        }
+        graph_arcs.iter_mut().enumerate().for_each(|(i, a)| a.olabel = i as i32);
+        let single = |i: usize| Set { from: i as u32, len: 1 };
+        let sets = (0..pool.len()).map(single).collect();
+        let mut final_sets = Vec::with_capacity(is_final.len());
+        for f in finals {
+            final_sets.push(f.map_or(Set::ZERO, |pair| {
+                pool.push(pair);
+                single(pool.len() - 1)
+            }));
+        }
+        final_sets.resize(is_final.len(), Set::ZERO);
+        let graph = FlatFst::from_parts(start, offsets, is_final, graph_arcs);
+        Gallic { graph, sets, finals: final_sets, pool, strings }
+    }
+}
+
+/// `label` · `rest` without its first `cut` labels. Lists have the first label newest.
+fn after_prefix(
+    strings: &mut Strings,
+    lists: &Lists,
+    label: i32,
+    rest: Slice,
+    cut: u32,
+    buffer: &mut Vec<i32>,
+) -> StringId {
+    let own = (label != EPSILON) as u32;
+    let len = rest.len + own - cut;
+    if len == 0 {
+        return EMPTY;
+    }
+    buffer.clear();
+    let mut cut_rest = cut;
+    let mut len_rest = len;
+    if own == 1 {
+        if cut == 0 {
+            buffer.push(label);
+            len_rest -= 1;
+        } else {
+            cut_rest -= 1;
+        }
+    }
+    let list = lists.drop_newest(rest.list, cut_rest);
+    buffer.extend(lists.labels(Slice { list, len: len_rest }));
+    buffer.iter().rev().fold(EMPTY, |s, &l| strings.cons(l, s))
+}
+
+/// `rest` · `label` without its last `cut` labels. Lists have the last label newest.
+fn before_suffix(strings: &mut Strings, lists: &Lists, rest: Slice, label: i32, cut: u32) -> StringId {
+    let own = (label != EPSILON) as u32;
+    let mut len = rest.len + own - cut;
+    if len == 0 {
+        return EMPTY;
+    }
+    let mut string = EMPTY;
+    let mut cut_rest = cut;
+    if own == 1 {
+        if cut == 0 {
+            string = strings.cons(label, EMPTY);
+            len -= 1;
+        } else {
+            cut_rest -= 1;
+        }
+    }
+    let list = lists.drop_newest(rest.list, cut_rest);
+    lists.labels(Slice { list, len }).fold(string, |s, l| strings.cons(l, s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fst::semiring::Tropical;
+
+    fn arc(i: i32, o: i32, w: f32, t: u32) -> Arc<Tropical> {
+        Arc::new(i, o, Tropical(w), t)
+    }
+    const Z: Tropical = Tropical::ZERO;
+
+    #[test]
+    fn weights_to_both_ends() {
+        let f = FlatFst::from_rows(0, vec![(Z, vec![arc(1, 1, 1.0, 1), arc(2, 2, 3.0, 1)]), (Tropical(2.0), vec![])]);
+        let config = PushConfig { weights: true, ..Default::default() };
+        let g = push(f.clone(), &config).unwrap();
+        let want = vec![(Z, vec![arc(1, 1, 3.0, 1), arc(2, 2, 5.0, 1)]), (Tropical(0.0), vec![])];
+        assert_eq!(g, FlatFst::from_rows(0, want));
+        let g = push(f.clone(), &PushConfig { remove_total_weight: true, ..config }).unwrap();
+        assert_eq!(g.arcs(0), [arc(1, 1, 0.0, 1), arc(2, 2, 2.0, 1)]);
+        let g = push(f, &PushConfig { direction: ReweightType::ToFinal, ..config }).unwrap();
+        let want = vec![(Z, vec![arc(1, 1, 0.0, 1), arc(2, 2, 2.0, 1)]), (Tropical(3.0), vec![])];
+        assert_eq!(g, FlatFst::from_rows(0, want));
+    }
+
+    #[test]
+    fn labels_to_the_start() {
+        // 1:0 2:7 3:8 becomes 1:7 2:8 3:0.
+        let rows = |o: [i32; 3]| {
+            vec![
+                (Z, vec![arc(1, o[0], 0.5, 1)]),
+                (Z, vec![arc(2, o[1], 0.0, 2)]),
+                (Z, vec![arc(3, o[2], 0.0, 3)]),
+                (Tropical::ONE, vec![]),
+            ]
+        };
+        let f = FlatFst::from_rows(0, rows([0, 7, 8]));
+        let config = PushConfig { labels: true, ..Default::default() };
+        assert_eq!(push(f.clone(), &config).unwrap(), FlatFst::from_rows(0, rows([7, 8, 0])));
+        let none = PushConfig { remove_common_affix: true, ..config };
+        assert_eq!(push(f, &none).unwrap(), FlatFst::from_rows(0, rows([0, 0, 0])));
+    }
+
+    #[test]
+    fn a_long_chain_of_labels() {
+        let n = 100_000;
+        let mut rows: Vec<_> = (0..n).map(|s| (Z, vec![arc(1, 1 + (s % 3) as i32, 0.0, s + 1)])).collect();
+        rows.push((Tropical::ONE, vec![]));
+        let f = FlatFst::from_rows(0, rows);
+        let config = PushConfig { labels: true, ..Default::default() };
+        assert_eq!(push(f.clone(), &config).unwrap(), f);
+        let end = push(f, &PushConfig { direction: ReweightType::ToFinal, ..config }).unwrap();
+        assert_eq!(end.num_arcs(), 2 * n as usize);
+    }
+}
