@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::connect::{connect, keep_states};
+use super::connect::keep_states;
 use super::flat::{Arc, Builder, EPSILON, FlatFst, Label, NO_STATE, StateId};
 use super::gallic::{Gallic, Set, factor};
 use super::invert::invert;
@@ -36,11 +36,19 @@ pub fn epsnormalize<W: Weight>(fst: FlatFst<W>, side: EpsNormType) -> Result<Fla
     }
     let (isyms, osyms) = (fst.isyms.clone(), fst.osyms.clone());
     // What lies on no path would be trimmed at the end; without it, it cannot be in the way.
-    let fst = connect(fst);
-    if fst.start() == NO_STATE {
+    let mut keep = coaccessible(&fst);
+    keep.iter_mut().zip(accessible(&fst)).for_each(|(k, a)| *k &= a);
+    if fst.start() == NO_STATE || !keep[fst.start() as usize] {
         return Ok(FlatFst::empty().with_symbols(isyms, osyms));
     }
-    let gallic = Removal::new(&fst)?.run()?;
+    // States that only epsilons enter do not survive. Arcs from outside count: the order of arcs depends on it.
+    let mut entered = vec![false; fst.num_states()];
+    entered[fst.start() as usize] = true;
+    fst.all_arcs().iter().filter(|a| a.ilabel != EPSILON).for_each(|a| entered[a.nextstate as usize] = true);
+    let mut kept = keep.iter();
+    entered.retain(|_| kept.next() == Some(&true));
+    let fst = keep_states(fst, &keep);
+    let gallic = Removal::new(&fst)?.run(&entered)?;
     Ok(factor(OP, gallic)?.with_symbols(isyms, osyms))
 }
 
@@ -99,12 +107,8 @@ impl<'a, W: Weight> Removal<'a, W> {
         })
     }
 
-    fn run(mut self) -> Result<Gallic<W>> {
+    fn run(mut self, entered: &[bool]) -> Result<Gallic<W>> {
         let fst = self.fst;
-        // States that only epsilons enter do not survive.
-        let mut entered = vec![false; fst.num_states()];
-        entered[fst.start() as usize] = true;
-        fst.all_arcs().iter().filter(|a| a.ilabel != EPSILON).for_each(|a| entered[a.nextstate as usize] = true);
         let mut order: Vec<StateId> = fst.states().filter(|&s| entered[s as usize]).collect();
         order.sort_by_key(|&s| std::cmp::Reverse(self.component[s as usize]));
         for s in order {
