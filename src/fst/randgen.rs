@@ -311,7 +311,7 @@ mod tests {
         let z = Log::ZERO;
         let f = FlatFst::from_rows(
             0,
-            vec![(z, vec![arc(1, 0.25f64.ln() * -1.0, 1), arc(2, -0.75f64.ln(), 1)]), (Log::ONE, vec![])],
+            vec![(z, vec![arc(1, -(0.25f64.ln()), 1), arc(2, -(0.75f64.ln()), 1)]), (Log::ONE, vec![])],
         );
         let config = RandGenConfig {
             npath: 10_000,
