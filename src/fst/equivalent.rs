@@ -222,7 +222,8 @@ mod tests {
             vec![
                 (Z, vec![arc(1, 1, 1.0, 1), arc(1, 1, 4.0, 1), arc(0, 0, 0.5, 2)]),
                 (ONE, vec![]),
-                (Z, vec![arc(1, 1, 0.5, 1), arc(9, 9, 0.0, 2)]),
+                (Z, vec![arc(1, 1, 0.5, 1), arc(9, 9, 0.0, 3)]),
+                (Z, vec![]),
             ],
         );
         assert!(same(&plain, &messy));

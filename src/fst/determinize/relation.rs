@@ -1,6 +1,6 @@
 //! Which pairs of states have a common future: a string that leads both to a final state. For disambiguation.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
 use crate::error::{Error, Result};
@@ -9,8 +9,7 @@ use crate::fst::semiring::Weight;
 
 /// Pairs (p, q), p ≤ q, that the start pair reaches and that reach a pair of final states.
 pub struct Relation {
-    pairs: HashMap<u64, u32, FxBuildHasher>,
-    good: Vec<bool>,
+    related: HashSet<u64, FxBuildHasher>,
 }
 
 #[inline]
@@ -57,26 +56,37 @@ impl Relation {
             }
             next += 1;
         }
-        back.sort_unstable();
+        // Sources of each pair, one after the other.
+        let mut ends = vec![0usize; list.len() + 1];
+        for &(to, _) in &back {
+            ends[to as usize + 1] += 1;
+        }
+        for i in 0..list.len() {
+            ends[i + 1] += ends[i];
+        }
+        let mut sources = vec![0u32; back.len()];
+        for &(to, source) in &back {
+            sources[ends[to as usize]] = source;
+            ends[to as usize] += 1;
+        }
+        drop(back);
         let mut good: Vec<bool> =
             list.iter().map(|&pq| fst.is_final((pq >> 32) as u32) && fst.is_final(pq as u32)).collect();
         let mut stack: Vec<u32> = (0..list.len() as u32).filter(|&i| good[i as usize]).collect();
         while let Some(i) = stack.pop() {
-            let from = back.partition_point(|e| e.0 < i);
-            for &(to, source) in &back[from..] {
-                if to != i {
-                    break;
-                }
+            let from = if i == 0 { 0 } else { ends[i as usize - 1] };
+            for &source in &sources[from..ends[i as usize]] {
                 if !std::mem::replace(&mut good[source as usize], true) {
                     stack.push(source);
                 }
             }
         }
-        Ok(Relation { pairs, good })
+        let related = list.iter().zip(&good).filter_map(|(&pq, &good)| good.then_some(pq)).collect();
+        Ok(Relation { related })
     }
 
     #[inline]
     pub fn holds(&self, p: StateId, q: StateId) -> bool {
-        self.pairs.get(&pack(p, q)).is_some_and(|&i| self.good[i as usize])
+        self.related.contains(&pack(p, q))
     }
 }
