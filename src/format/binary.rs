@@ -250,7 +250,7 @@ fn read_const<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<Fla
         source.align(ALIGNMENT)?;
     }
     let mut arcs: Vec<Arc<W>> = Vec::with_capacity(source.reservable(num_arcs, arc_bytes as u64));
-    source.records(num_arcs, arc_bytes, "the arcs", |bytes| arcs.push(arc_from(bytes)))?;
+    source.runs(num_arcs, arc_bytes, "the arcs", |run| arcs.extend(run.chunks_exact(arc_bytes).map(arc_from)))?;
     checked(source, header.start, offsets, finals, arcs)
 }
 
@@ -269,9 +269,13 @@ fn checked<W: Weight>(
     if let Some(s) = finals.iter().position(|w| !w.is_member()) {
         return Err(source.error(format!("the final weight of state {s} is not a number or minus infinity")));
     }
-    let good =
-        |a: &Arc<W>| (a.nextstate as usize) < n && a.ilabel != NO_LABEL && a.olabel != NO_LABEL && a.weight.is_member();
-    if let Some(i) = arcs.iter().position(|a| !good(a)) {
+    // Without branches, so that the check of a good file runs over many arcs at once.
+    let good = |a: &Arc<W>| {
+        ((a.nextstate as usize) < n) & (a.ilabel != NO_LABEL) & (a.olabel != NO_LABEL) & a.weight.is_member()
+    };
+    if !arcs.iter().fold(true, |all, a| all & good(a))
+        && let Some(i) = arcs.iter().position(|a| !good(a))
+    {
         let s = offsets.partition_point(|&o| o as usize <= i) - 1;
         let a = &arcs[i];
         let what = if (a.nextstate as usize) >= n {

@@ -94,6 +94,12 @@ impl ByteSource {
     /// `count` records of `size` bytes (at most 64), each handed to `f`, straight from the buffer where it can be.
     #[inline]
     pub fn records(&mut self, count: u64, size: usize, what: &str, mut f: impl FnMut(&[u8])) -> Result<()> {
+        self.runs(count, size, what, |run| run.chunks_exact(size).for_each(&mut f))
+    }
+
+    /// The same in runs of whole records, as many at a time as the buffer has.
+    #[inline]
+    pub fn runs(&mut self, count: u64, size: usize, what: &str, mut f: impl FnMut(&[u8])) -> Result<()> {
         let mut left = count;
         while left > 0 {
             let buf = match self.reader.fill_buf() {
@@ -109,9 +115,7 @@ impl ByteSource {
                 left -= 1;
                 continue;
             }
-            for record in buf[..whole * size].chunks_exact(size) {
-                f(record);
-            }
+            f(&buf[..whole * size]);
             self.reader.consume(whole * size);
             self.offset += (whole * size) as u64;
             left -= whole as u64;

@@ -2,6 +2,78 @@
 
 use std::fmt::Write;
 
+/// Appends an integer.
+#[inline]
+pub fn write_int(out: &mut String, value: i64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut left = value.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        out.push('-');
+    }
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
+}
+
+const POWERS: [f64; 13] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12];
+
+/// `write_g` for the values that nearly all weights have: f32 of usual size, with nine digits. False: not one of them.
+///
+/// An f32 has 24 bits and 10^12 has 28 beside its power of two, so that the product is exact in f64 and rounding it to an
+/// integer gives the nine digits that C's exact conversion gives.
+fn write_g9(out: &mut String, value: f64) -> bool {
+    let v = value.abs();
+    if !(1e-4..1e8).contains(&v) || (value as f32) as f64 != value {
+        return false;
+    }
+    let mut exponent = if v >= 1.0 {
+        POWERS[1..].iter().take_while(|&&p| v >= p).count() as i32
+    } else {
+        -(POWERS[1..5].iter().take_while(|&&p| v * p < 1.0).count() as i32) - 1
+    };
+    let mut scaled = (v * POWERS[(8 - exponent) as usize]).round_ties_even() as u64;
+    if scaled == 1_000_000_000 {
+        scaled = 100_000_000;
+        exponent += 1;
+    }
+    // "0.000", nine digits and a point.
+    let mut text = [b'0'; 16];
+    let mut digits = [0u8; 9];
+    for d in digits.iter_mut().rev() {
+        *d = b'0' + (scaled % 10) as u8;
+        scaled /= 10;
+    }
+    let len = digits.iter().rposition(|&d| d != b'0').unwrap_or(0) + 1;
+    let end = if exponent < 0 {
+        let from = (1 - exponent) as usize;
+        text[1] = b'.';
+        text[from..from + len].copy_from_slice(&digits[..len]);
+        from + len
+    } else {
+        let whole = exponent as usize + 1;
+        text[..whole].copy_from_slice(&digits[..whole]);
+        if len > whole {
+            text[whole] = b'.';
+            text[whole + 1..len + 1].copy_from_slice(&digits[whole..len]);
+            len + 1
+        } else {
+            whole
+        }
+    };
+    if value < 0.0 {
+        out.push('-');
+    }
+    out.push_str(std::str::from_utf8(&text[..end]).unwrap_or_default());
+    true
+}
+
 /// Appends `value` as C's `%.{precision}g` would, with OpenFst's names for what is not finite.
 pub fn write_g(out: &mut String, value: f64, precision: usize) {
     if value.is_nan() {
@@ -12,10 +84,16 @@ pub fn write_g(out: &mut String, value: f64, precision: usize) {
     }
     // Small whole numbers are the most frequent weights, and need no rounding.
     if value.trunc() == value && value.abs() < 1e6 && precision >= 6 && (value != 0.0 || value.is_sign_positive()) {
-        let _ = write!(out, "{}", value as i64);
+        return write_int(out, value as i64);
+    }
+    if precision == 9 && write_g9(out, value) {
         return;
     }
-    let precision = precision.max(1);
+    write_exact(out, value, precision.max(1));
+}
+
+/// `write_g` for any finite value.
+fn write_exact(out: &mut String, value: f64, precision: usize) {
     // Rust rounds the exact binary value correctly here, as glibc does.
     let sci = format!("{:.*e}", precision - 1, value);
     let Some((mantissa, exponent)) = sci.split_once('e') else { return out.push_str(&sci) };
@@ -128,6 +206,33 @@ mod tests {
         assert_eq!(show(8.5, 0, FloatFormat::F), "8");
         assert_eq!(show(8.5, 5, FloatFormat::G), "8.5");
         assert_eq!(show(f64::INFINITY, 5, FloatFormat::E), "Infinity");
+    }
+
+    #[test]
+    fn the_short_way_gives_the_same_digits() {
+        // Every exponent, many mantissas, and the neighbours of powers of ten, where the number of digits changes.
+        let mut values: Vec<f32> = (0..13u32)
+            .flat_map(|e| {
+                let p = 10f64.powi(e as i32 - 4) as f32;
+                [p, f32::from_bits(p.to_bits() - 1), f32::from_bits(p.to_bits() + 1), p * 9.999_999, p * 0.5, p * 1.25]
+            })
+            .collect();
+        values
+            .extend((0..200_000u32).map(|i| f32::from_bits(0x3000_0000 + i.wrapping_mul(2_654_435_761) % 0x1f00_0000)));
+        for v in values {
+            let mut quick = String::new();
+            if write_g9(&mut quick, v as f64) {
+                let mut exact = String::new();
+                write_exact(&mut exact, v as f64, 9);
+                assert_eq!(quick, exact, "{v:e}");
+            }
+        }
+        let mut s = String::new();
+        for i in [0, -1, 7, 10, i64::MAX, i64::MIN] {
+            write_int(&mut s, i);
+            s.push(' ');
+        }
+        assert_eq!(s, "0 -1 7 10 9223372036854775807 -9223372036854775808 ");
     }
 
     #[test]

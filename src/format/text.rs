@@ -9,7 +9,7 @@ use std::sync::Arc as Shared;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::number::{parse_weight, write_g};
+use super::number::{parse_weight, write_g, write_int};
 use crate::error::{Error, Result};
 use crate::fst::flat::{Arc, FlatFst, Label, NO_STATE, ScatterBuilder, StateId};
 use crate::fst::semiring::Weight;
@@ -242,9 +242,8 @@ impl Printer<'_> {
 
     #[inline]
     fn id(&self, text: &mut String, id: i64, table: Option<&SymbolTable>, what: &str) -> Result<()> {
-        use std::fmt::Write;
         let Some(table) = table else {
-            let _ = write!(text, "{id}");
+            write_int(text, id);
             return Ok(());
         };
         match (table.symbol(id).filter(|s| !s.is_empty()), &self.config.missing_symbol) {

@@ -124,8 +124,8 @@ pub fn product<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig
     }
     check_special(&a, &b, special)?;
     let mut c = Composer {
-        side_a: Side::new(&a, |x| x.olabel, sorted_a),
-        side_b: Side::new(&b, |x| x.ilabel, sorted_b),
+        side_a: Side::new(&a, sorted_a),
+        side_b: Side::new(&b, sorted_b),
         a: &a,
         b: &b,
         config,
@@ -176,14 +176,16 @@ fn check_special<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, special: &Special) -
 
 const ALL_EPSILON: u8 = 1;
 const NO_EPSILON: u8 = 2;
+const KNOWN: u8 = 4;
 
-/// One operand as composition looks at it.
-struct Side {
-    /// Per state: `ALL_EPSILON` (and not final), `NO_EPSILON`.
+/// One operand as composition looks at it: `OUTPUT`, by its output labels, or else by its input labels.
+///
+/// Nothing here is made for a state before it is visited, so that a small lattice does not pay for a large model.
+struct Side<const OUTPUT: bool> {
+    sorted: bool,
+    /// Per state: `KNOWN`, `ALL_EPSILON` (and not final), `NO_EPSILON`.
     flags: Vec<u8>,
-    /// The label to match of every arc, alone, so that a search touches few cache lines. Empty if not sorted.
-    labels: Vec<Label>,
-    /// For states with very many arcs: their number in `dense`, plus one.
+    /// For states with very many arcs: their number in `dense`, plus one. Made with the first of them.
     dense_of: Vec<u32>,
     dense: Vec<Dense>,
 }
@@ -197,28 +199,37 @@ struct Dense {
 /// States with this many arcs get a direct index if their labels are close together.
 const DENSE_ARCS: usize = 128;
 
-impl Side {
-    fn new<W: Weight>(fst: &FlatFst<W>, label: impl Fn(&Arc<W>) -> Label, sorted: bool) -> Self {
-        let labels: Vec<Label> = if sorted { fst.all_arcs().iter().map(&label).collect() } else { vec![] };
-        let mut flags = Vec::with_capacity(fst.num_states());
-        let mut large = false;
-        for s in fst.states() {
-            let arcs = fst.arcs(s);
-            large |= arcs.len() >= DENSE_ARCS;
-            let epsilons = if sorted && arcs.first().is_some_and(|x| label(x) > EPSILON) {
-                0
-            } else {
-                arcs.iter().filter(|x| label(x) == EPSILON).count()
-            };
-            let all = epsilons == arcs.len() && !fst.is_final(s);
-            flags.push(if all { ALL_EPSILON } else { 0 } | if epsilons == 0 { NO_EPSILON } else { 0 });
-        }
-        let dense_of = if sorted && large { vec![0; fst.num_states()] } else { vec![] };
-        Side { flags, labels, dense_of, dense: vec![] }
+impl<const OUTPUT: bool> Side<OUTPUT> {
+    fn new<W: Weight>(fst: &FlatFst<W>, sorted: bool) -> Self {
+        Side { sorted, flags: vec![0; fst.num_states()], dense_of: vec![], dense: vec![] }
     }
 
-    fn sorted<W: Weight>(&self, fst: &FlatFst<W>) -> bool {
-        self.labels.len() == fst.num_arcs()
+    #[inline(always)]
+    fn label<W>(arc: &Arc<W>) -> Label {
+        if OUTPUT { arc.olabel } else { arc.ilabel }
+    }
+
+    #[inline(always)]
+    fn flags<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId) -> u8 {
+        match self.flags[s as usize] {
+            0 => self.look_at(fst, s),
+            known => known,
+        }
+    }
+
+    fn look_at<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId) -> u8 {
+        let arcs = fst.arcs(s);
+        let epsilons = if self.sorted && arcs.first().is_some_and(|x| Self::label(x) > EPSILON) {
+            0
+        } else if self.sorted && arcs.first().is_some_and(|x| Self::label(x) == EPSILON) {
+            arcs.partition_point(|x| Self::label(x) == EPSILON)
+        } else {
+            arcs.iter().filter(|x| Self::label(x) == EPSILON).count()
+        };
+        let all = epsilons == arcs.len() && !fst.is_final(s);
+        let flags = KNOWN | if all { ALL_EPSILON } else { 0 } | if epsilons == 0 { NO_EPSILON } else { 0 };
+        self.flags[s as usize] = flags;
+        flags
     }
 
     /// Positions of the arcs of `s` with this label.
@@ -226,30 +237,34 @@ impl Side {
     fn find<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId, label: Label) -> std::ops::Range<usize> {
         let range = fst.range(s);
         if range.len() >= DENSE_ARCS {
-            return self.find_large(range, s, label);
+            return self.find_large(fst, s, label);
         }
-        self.search(range, label)
+        Self::search(fst, range, label)
     }
 
     #[inline(always)]
-    fn search(&self, range: std::ops::Range<usize>, label: Label) -> std::ops::Range<usize> {
-        let labels = &self.labels[range.clone()];
-        let from = labels.partition_point(|&l| l < label);
-        let count = labels[from..].iter().take_while(|&&l| l == label).count();
+    fn search<W: Weight>(fst: &FlatFst<W>, range: std::ops::Range<usize>, label: Label) -> std::ops::Range<usize> {
+        let arcs = &fst.all_arcs()[range.clone()];
+        let from = arcs.partition_point(|x| Self::label(x) < label);
+        let count = arcs[from..].iter().take_while(|x| Self::label(x) == label).count();
         range.start + from..range.start + from + count
     }
 
-    fn find_large(&mut self, range: std::ops::Range<usize>, s: StateId, label: Label) -> std::ops::Range<usize> {
+    fn find_large<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId, label: Label) -> std::ops::Range<usize> {
         const TOO_SPARSE: u32 = u32::MAX;
+        let range = fst.range(s);
+        if self.dense_of.is_empty() {
+            self.dense_of = vec![0; fst.num_states()];
+        }
         let mut slot = self.dense_of[s as usize];
         if slot == 0 {
-            let labels = &self.labels[range.clone()];
-            let least = labels[0];
-            let span = labels[labels.len() - 1] as i64 - least as i64 + 1;
-            slot = if span <= 8 * labels.len() as i64 {
+            let arcs = fst.arcs(s);
+            let least = Self::label(&arcs[0]);
+            let span = Self::label(&arcs[arcs.len() - 1]) as i64 - least as i64 + 1;
+            slot = if span <= 8 * arcs.len() as i64 {
                 let mut first = Vec::with_capacity(span as usize + 1);
-                for (i, &l) in labels.iter().enumerate() {
-                    while first.len() <= (l as i64 - least as i64) as usize {
+                for (i, x) in arcs.iter().enumerate() {
+                    while first.len() <= (Self::label(x) as i64 - least as i64) as usize {
                         first.push((range.start + i) as u32);
                     }
                 }
@@ -262,7 +277,7 @@ impl Side {
             self.dense_of[s as usize] = slot;
         }
         if slot == TOO_SPARSE {
-            return self.search(range, label);
+            return Self::search(fst, range, label);
         }
         let dense = &self.dense[slot as usize - 1];
         let at = label as i64 - dense.least as i64;
@@ -325,8 +340,8 @@ impl ComposeFilter {
 struct Composer<'a, W> {
     a: &'a FlatFst<W>,
     b: &'a FlatFst<W>,
-    side_a: Side,
-    side_b: Side,
+    side_a: Side<true>,
+    side_b: Side<false>,
     config: &'a ComposeConfig,
     table: StateTable,
     out: Builder<W>,
@@ -335,7 +350,7 @@ struct Composer<'a, W> {
 
 impl<W: Weight> Composer<'_, W> {
     fn expand_all<const SPECIAL: bool>(&mut self) -> Result<()> {
-        let (can_a, can_b) = (self.side_a.sorted(self.a), self.side_b.sorted(self.b));
+        let (can_a, can_b) = (self.side_a.sorted, self.side_b.sorted);
         let limit = self.config.max_states.unwrap_or(NO_STATE as usize - 1);
         let mut s = 0;
         while (s as usize) < self.table.len() {
@@ -349,7 +364,7 @@ impl<W: Weight> Composer<'_, W> {
             let (s1, s2, fs) = unpack(self.table.key(s));
             let weight = self.final_weight::<SPECIAL>(s1, s2)?;
             self.out.add_state(weight);
-            let flags = (self.side_a.flags[s1 as usize], self.side_b.flags[s2 as usize]);
+            let flags = (self.side_a.flags(self.a, s1), self.side_b.flags(self.b, s2));
             let moves = self.config.filter.moves(fs, flags.0, flags.1);
             // Iterate over the arcs of one operand and search in the other: the one with more arcs, if both are sorted.
             let search_b = match (can_a, can_b) {
@@ -394,7 +409,7 @@ impl<W: Weight> Composer<'_, W> {
 
     fn expand_searching_b<const SPECIAL: bool>(&mut self, s1: StateId, s2: StateId, moves: Moves) -> Result<()> {
         let (a, b) = (self.a, self.b);
-        let no_epsilon_b = self.side_b.flags[s2 as usize] & NO_EPSILON != 0;
+        let no_epsilon_b = self.side_b.flags(b, s2) & NO_EPSILON != 0;
         let epsilons = if no_epsilon_b { 0..0 } else { self.side_b.find(b, s2, EPSILON) };
         if let Some(fs) = moves.second {
             for y in &b.all_arcs()[epsilons.clone()] {
@@ -426,7 +441,7 @@ impl<W: Weight> Composer<'_, W> {
 
     fn expand_searching_a<const SPECIAL: bool>(&mut self, s1: StateId, s2: StateId, moves: Moves) -> Result<()> {
         let (a, b) = (self.a, self.b);
-        let no_epsilon_a = self.side_a.flags[s1 as usize] & NO_EPSILON != 0;
+        let no_epsilon_a = self.side_a.flags(a, s1) & NO_EPSILON != 0;
         let epsilons = if no_epsilon_a { 0..0 } else { self.side_a.find(a, s1, EPSILON) };
         if let Some(fs) = moves.first {
             for x in &a.all_arcs()[epsilons.clone()] {

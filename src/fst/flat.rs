@@ -5,7 +5,7 @@
 //! An `Arc` of f32 weight has 16 bytes and the field order of OpenFst's binary files.
 
 use std::ops::Range;
-use std::sync::Arc as Shared;
+use std::sync::{Arc as Shared, OnceLock};
 
 use rustfst::fst_impls::VectorFst;
 use rustfst::fst_traits::{ExpandedFst, MutableFst};
@@ -51,6 +51,14 @@ pub struct FlatFst<W> {
     pub osyms: Option<Shared<SymbolTable>>,
     /// It is known that the start lies on no cycle; false: not known. Kept in files, as OpenFst does: union asks for it.
     pub start_acyclic: bool,
+    sorted: Sorted,
+}
+
+/// Whether arcs are sorted, once somebody asked: a model that thousands of lattices are composed with is looked at once.
+#[derive(Clone, Debug, Default)]
+struct Sorted {
+    by_ilabel: OnceLock<bool>,
+    by_olabel: OnceLock<bool>,
 }
 
 impl<W: Weight> Default for FlatFst<W> {
@@ -80,6 +88,7 @@ impl<W: Weight> FlatFst<W> {
             isyms: None,
             osyms: None,
             start_acyclic: false,
+            sorted: Sorted::default(),
         }
     }
 
@@ -92,7 +101,16 @@ impl<W: Weight> FlatFst<W> {
         assert_eq!(offsets.last().copied(), Some(arcs.len() as u32));
         assert!(start == NO_STATE || (start as usize) < finals.len());
         debug_assert!(arcs.iter().all(|a| (a.nextstate as usize) < finals.len()));
-        FlatFst { start, offsets, finals, arcs, isyms: None, osyms: None, start_acyclic: false }
+        FlatFst {
+            start,
+            offsets,
+            finals,
+            arcs,
+            isyms: None,
+            osyms: None,
+            start_acyclic: false,
+            sorted: Sorted::default(),
+        }
     }
 
     /// One state a row: `(final weight, arcs)`. For tests and small automata.
@@ -165,9 +183,11 @@ impl<W: Weight> FlatFst<W> {
     }
     /// Labels and weights may change freely; a new `nextstate` must be a state.
     pub fn all_arcs_mut(&mut self) -> &mut [Arc<W>] {
+        self.sorted = Sorted::default();
         &mut self.arcs
     }
     pub fn arcs_mut(&mut self, s: StateId) -> &mut [Arc<W>] {
+        self.sorted = Sorted::default();
         let r = self.range(s);
         &mut self.arcs[r]
     }
@@ -200,6 +220,7 @@ impl<W: Weight> FlatFst<W> {
             isyms: self.isyms.clone(),
             osyms: self.osyms.clone(),
             start_acyclic: self.start_acyclic,
+            sorted: self.sorted.clone(),
         }
     }
 
@@ -207,10 +228,13 @@ impl<W: Weight> FlatFst<W> {
         self.arcs.iter().all(|a| a.ilabel == a.olabel)
     }
     pub fn is_ilabel_sorted(&self) -> bool {
-        self.states().all(|s| self.arcs(s).windows(2).all(|p| p[0].ilabel <= p[1].ilabel))
+        *self.sorted.by_ilabel.get_or_init(|| self.is_sorted_by(|a| a.ilabel))
     }
     pub fn is_olabel_sorted(&self) -> bool {
-        self.states().all(|s| self.arcs(s).windows(2).all(|p| p[0].olabel <= p[1].olabel))
+        *self.sorted.by_olabel.get_or_init(|| self.is_sorted_by(|a| a.olabel))
+    }
+    fn is_sorted_by(&self, label: impl Fn(&Arc<W>) -> Label) -> bool {
+        self.states().all(|s| self.arcs(s).windows(2).all(|p| label(&p[0]) <= label(&p[1])))
     }
     /// True if no arc or final weight differs from one (and zero, for non-final states).
     pub fn is_unweighted(&self) -> bool {
