@@ -58,46 +58,35 @@ fn single<W: Weight>(fst: &FlatFst<W>) -> Result<FlatFst<W>> {
     let n = fst.num_states();
     let mut best = Best { d: vec![W::ZERO; n], back: vec![(NO_STATE, NONE); n], end: NO_STATE, cost: W::ZERO };
     best.d[fst.start() as usize] = W::ONE;
-    if let Some(order) = visit::topological_order(fst) {
-        for s in order {
+    let unweighted = |states: &[StateId], of: &[u32]| {
+        let inside = |s: StateId, a: &Arc<W>| of[s as usize] == of[a.nextstate as usize];
+        states.iter().all(|&s| fst.arcs(s).iter().all(|a| !inside(s, a) || a.weight.is_one_w()))
+    };
+    // Which of several equal paths is found depends on the order of the visits; it is OpenFst's.
+    if visit::is_top_sorted(fst) {
+        for s in fst.states() {
             best.visit(fst, s, |_| {});
         }
-    } else if fst.all_arcs().iter().all(|a| !a.weight.less(W::ONE)) {
-        let mut heap = BinaryHeap::from([Reverse(Item { cost: 0.0, complete: false, number: 0, node: fst.start() })]);
-        let mut done = vec![false; n];
-        let mut number = 0;
-        while let Some(Reverse(item)) = heap.pop() {
-            if std::mem::replace(&mut done[item.node as usize], true) {
-                continue;
-            }
-            best.visit(fst, item.node, |(t, d): (StateId, W)| {
-                number += 1;
-                heap.push(Reverse(Item { cost: d.to_f64(), complete: false, number, node: t }));
-            });
-        }
+    } else if fst.is_unweighted() {
+        best.last_in_first_out(fst, vec![fst.start()], |_| true);
     } else {
-        // Rejects cycles of negative cost, so that the rounds below end.
-        best_costs(fst)?;
-        let mut queue = VecDeque::from([fst.start()]);
-        let mut queued = vec![false; n];
-        let mut rounds = 0usize;
-        while let Some(s) = queue.pop_front() {
-            queued[s as usize] = false;
-            best.visit(fst, s, |(t, _)| {
-                if !std::mem::replace(&mut queued[t as usize], true) {
-                    queue.push_back(t);
-                }
-            });
-            rounds += 1;
-            if rounds > n.saturating_mul(n).saturating_add(1000) {
-                return Err(Error::op(OP, "a cycle of negative weight: there is no shortest path"));
+        let components = visit::components(fst, |_| true);
+        let of = &components.of;
+        let mut order: Vec<StateId> = fst.states().collect();
+        order.sort_by_key(|&s| of[s as usize]);
+        for members in order.chunk_by(|&s, &t| of[s as usize] == of[t as usize]) {
+            let c = of[members[0] as usize];
+            let reached: Vec<StateId> = members.iter().copied().filter(|&s| !best.d[s as usize].is_zero_w()).collect();
+            let negative = || members.iter().any(|&s| fst.arcs(s).iter().any(|a| a.weight.less(W::ONE)));
+            if members.len() == 1 && fst.arcs(members[0]).iter().all(|a| of[a.nextstate as usize] != c) {
+                best.visit(fst, members[0], |_| {});
+            } else if unweighted(members, of) {
+                best.last_in_first_out(fst, reached, |t| of[t as usize] == c);
+            } else if !negative() {
+                best.shortest_first(fst, reached, |t| of[t as usize] == c);
+            } else {
+                best.first_in_first_out(fst, reached, members.len(), |t| of[t as usize] == c)?;
             }
-        }
-        // Distances have settled; the end is chosen by them and not by what was seen on the way.
-        best.end = NO_STATE;
-        best.cost = W::ZERO;
-        for s in fst.states() {
-            best.consider_end(fst, s);
         }
     }
     if best.end == NO_STATE {
@@ -154,6 +143,68 @@ impl<W: Weight> Best<W> {
                 improved((a.nextstate, via));
             }
         }
+    }
+}
+
+impl<W: Weight> Best<W> {
+    /// Visits a set of states that lead to each other (`inside`), the latest improved first.
+    fn last_in_first_out(&mut self, fst: &FlatFst<W>, mut stack: Vec<StateId>, inside: impl Fn(StateId) -> bool) {
+        let mut waiting = hashbrown::HashSet::<StateId, rustc_hash::FxBuildHasher>::from_iter(stack.iter().copied());
+        while let Some(s) = stack.pop() {
+            waiting.remove(&s);
+            self.visit(fst, s, |(t, _)| {
+                if inside(t) && waiting.insert(t) {
+                    stack.push(t);
+                }
+            });
+        }
+    }
+
+    /// The nearest first; needs weights that are not negative.
+    fn shortest_first(&mut self, fst: &FlatFst<W>, states: Vec<StateId>, inside: impl Fn(StateId) -> bool) {
+        let mut number = 0;
+        let mut item = |cost: W, node: StateId| {
+            number += 1;
+            Reverse(Item { cost: cost.to_f64(), complete: false, number, node })
+        };
+        let mut heap: BinaryHeap<_> = states.iter().map(|&s| item(self.d[s as usize], s)).collect();
+        while let Some(Reverse(next)) = heap.pop() {
+            if next.cost > self.d[next.node as usize].to_f64() {
+                continue;
+            }
+            self.visit(fst, next.node, |(t, d)| {
+                if inside(t) {
+                    heap.push(item(d, t));
+                }
+            });
+        }
+    }
+
+    /// In rounds; as many as there are states, or there is a negative cycle.
+    fn first_in_first_out(
+        &mut self,
+        fst: &FlatFst<W>,
+        states: Vec<StateId>,
+        most: usize,
+        inside: impl Fn(StateId) -> bool,
+    ) -> Result<()> {
+        let mut waiting = hashbrown::HashSet::<StateId, rustc_hash::FxBuildHasher>::from_iter(states.iter().copied());
+        let mut queue = VecDeque::from(states);
+        for _ in 0..=most {
+            for _ in 0..queue.len() {
+                let Some(s) = queue.pop_front() else { break };
+                waiting.remove(&s);
+                self.visit(fst, s, |(t, _)| {
+                    if inside(t) && waiting.insert(t) {
+                        queue.push_back(t);
+                    }
+                });
+            }
+            if queue.is_empty() {
+                return Ok(());
+            }
+        }
+        Err(Error::op(OP, "a cycle of negative weight: there is no shortest path"))
     }
 }
 
