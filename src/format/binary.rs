@@ -70,7 +70,12 @@ pub fn read(name: &str) -> Result<AnyFst> {
 
 /// Reads an automaton and its header; bytes after it are an error.
 pub fn read_with_header(name: &str) -> Result<(AnyFst, Header)> {
-    let mut source = ByteSource::new(io::open(name)?);
+    read_input(io::open(name)?)
+}
+
+/// As `read_with_header`, from an opened input.
+pub fn read_input(input: io::Input) -> Result<(AnyFst, Header)> {
+    let mut source = ByteSource::new(input);
     let (fst, header) = read_from(&mut source)?;
     if !source.at_end()? {
         return Err(source.error("bytes after the end of the automaton"));

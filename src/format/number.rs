@@ -159,7 +159,9 @@ pub fn parse_weight(text: &str) -> Option<f64> {
         "Infinity" | "inf" => f64::INFINITY,
         _ => text.parse::<f64>().ok()?,
     };
-    (value > f64::NEG_INFINITY).then_some(value)
+    // A number with digits that comes out infinite was too large.
+    let overflow = value.is_infinite() && text.bytes().any(|b| b.is_ascii_digit());
+    (value > f64::NEG_INFINITY && !overflow).then_some(value)
 }
 
 #[cfg(test)]
@@ -240,6 +242,7 @@ mod tests {
         assert_eq!(parse_weight("Infinity"), Some(f64::INFINITY));
         assert_eq!(parse_weight("-1.5e3"), Some(-1500.0));
         assert_eq!(parse_weight("nan"), None);
+        assert_eq!(parse_weight("1e999"), None);
         assert_eq!(parse_weight("-Infinity"), None);
         assert_eq!(parse_weight("1.0x"), None);
     }

@@ -32,8 +32,10 @@ pub fn read<W: Weight>(name: &str, text: &str, config: &ReadConfig) -> Result<Fl
     let mut b = ScatterBuilder::<W>::default();
     let mut ids: HashMap<i64, StateId, FxBuildHasher> = HashMap::default();
     let mut started = false;
+    // A text that names all its states has a byte for each.
+    let largest_state = (1 << 24).max(text.len() as u64);
     for (n, line) in text.lines().enumerate() {
-        let line = Line { name, number: n + 1, text: line };
+        let line = Line { name, number: n + 1, text: line, largest_state };
         let mut fields = [""; 6];
         let mut count = 0;
         for field in line.text.split([' ', '\t', '\r']).filter(|f| !f.is_empty()) {
@@ -84,6 +86,7 @@ struct Line<'a> {
     name: &'a str,
     number: usize,
     text: &'a str,
+    largest_state: u64,
 }
 
 impl<'a> Line<'a> {
@@ -113,9 +116,10 @@ impl<'a> Line<'a> {
             return Err(self.error(field, format!("a state number is not negative, found {id}")));
         }
         if config.keep_state_numbering {
-            // A single large number must not make millions of states.
-            if id > 1 << 28 {
-                return Err(self.error(field, format!("state {id} is too large to keep its number (at most 2^28)")));
+            // A single large number must not fill the memory with states.
+            if id as u64 > self.largest_state {
+                let most = self.largest_state;
+                return Err(self.error(field, format!("state {id} is too large to keep its number (at most {most})")));
             }
             while b.num_states() as i64 <= id {
                 b.add_state();
@@ -144,9 +148,11 @@ impl<'a> Line<'a> {
     }
 
     fn weight<W: Weight>(&self, field: &str) -> Result<W> {
+        // A number too large for 32 bits must not become infinite in silence.
         parse_weight(field)
-            .map(W::from_f64)
-            .filter(|w| w.is_member())
+            .map(|v| (W::from_f64(v), v))
+            .filter(|(w, v)| w.is_member() && w.is_zero_w() == (*v == f64::INFINITY))
+            .map(|(w, _)| w)
             .ok_or_else(|| self.error(field, format!("expected a weight (a number or Infinity), found {field:?}")))
     }
 }

@@ -65,7 +65,7 @@ impl SymbolTable {
     }
     /// One more than the largest key: the next free one.
     pub fn available_key(&self) -> i64 {
-        self.keys.iter().max().map_or(0, |k| k + 1)
+        self.keys.iter().max().map_or(0, |k| k.saturating_add(1))
     }
 
     fn table(&self) -> &HashTable<u32> {

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::format::far::{Entry, FarReader};
 use crate::fst::any::{AnyFst, mixed};
 use crate::fst::equal::equal;
+use crate::fst::isomorphic::isomorphic;
 use crate::fst::semiring::DELTA;
 
 /// Say whether two archives have the same keys with equal automata
@@ -54,7 +55,12 @@ impl Equal {
 impl Isomorphic {
     pub fn run(&self) -> Result<Status> {
         let delta = self.pair.delta;
-        self.pair.run("far isomorphic", "isomorphic", &|a, b| Ok(a == b && delta >= 0.0))
+        self.pair.run("far isomorphic", "isomorphic", &|a, b| match (a, b) {
+            (AnyFst::Standard(a), AnyFst::Standard(b)) => isomorphic(a, b, delta),
+            (AnyFst::Log(a), AnyFst::Log(b)) => isomorphic(a, b, delta),
+            (AnyFst::Log64(a), AnyFst::Log64(b)) => isomorphic(a, b, delta),
+            (a, b) => Err(mixed("far isomorphic", a.arc_type(), b.arc_type())),
+        })
     }
 }
 
