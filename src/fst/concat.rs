@@ -6,6 +6,7 @@
 use super::flat::{Arc, Builder, EPSILON, FlatFst, NO_STATE};
 use super::semiring::Weight;
 use super::symbols::compatible_symbols;
+use super::visit::is_top_sorted;
 use crate::error::Result;
 
 pub fn concat<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>) -> Result<FlatFst<W>> {
@@ -29,7 +30,9 @@ pub fn concat<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>) -> Result<FlatFst<W>> {
         out.extend_arcs(b.arcs(s).iter().map(|x| Arc { nextstate: x.nextstate + shift, ..*x }));
     }
     out.set_start(a.start());
-    Ok(out.finish().with_symbols_of(a))
+    let mut out = out.finish().with_symbols_of(a);
+    out.start_acyclic = a.start_acyclic || is_top_sorted(a);
+    Ok(out)
 }
 
 #[cfg(test)]

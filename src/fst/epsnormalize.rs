@@ -276,7 +276,9 @@ impl<'a, W: Weight> Removal<'a, W> {
             if pops > limit {
                 return Err(Error::op(
                     OP,
-                    format!("the epsilon cycles through state {s} have no finite sum (a cycle of negative cost?)"),
+                    format!(
+                        "the epsilon cycles through state {s} have no finite sum (a cycle of negative cost, or of probability 1?)"
+                    ),
                 ));
             }
             if self.place[s as usize].is_some() {

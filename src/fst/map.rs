@@ -158,7 +158,9 @@ pub fn superfinal<W: Weight>(fst: &FlatFst<W>) -> FlatFst<W> {
     }
     b.add_state(W::ONE);
     b.set_start(fst.start());
-    b.finish().with_symbols_of(fst)
+    let mut out = b.finish().with_symbols_of(fst);
+    out.start_acyclic = fst.start_acyclic;
+    out
 }
 
 /// Arcs sorted by labels and target; of those with the same labels and target one is left, with the sum of their weights.
@@ -197,7 +199,9 @@ fn sorted_arcs<W: Weight>(fst: &FlatFst<W>, mut merged: impl FnMut(&mut Arc<W>, 
         }
     }
     b.set_start(fst.start());
-    b.finish().with_symbols_of(fst)
+    let mut out = b.finish().with_symbols_of(fst);
+    out.start_acyclic = fst.start_acyclic;
+    out
 }
 
 #[cfg(test)]
