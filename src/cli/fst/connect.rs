@@ -4,7 +4,6 @@ use super::io::Unary;
 use crate::cli::env::{Env, Status};
 use crate::error::Result;
 use crate::fst::connect::connect;
-use crate::fst::visit::start_on_cycle;
 use crate::map_fst;
 
 /// Remove the states that lie on no path from the start to a final state
@@ -18,12 +17,7 @@ pub struct Cmd {
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         let fst = env.take(self.io.input())?;
-        let out = map_fst!(fst, f => {
-            let mut trim = connect(f);
-            // Known from here on, as in OpenFst: a union after this needs no start in front.
-            trim.start_acyclic = !start_on_cycle(&trim);
-            Result::Ok(trim)
-        })?;
+        let out = map_fst!(fst, f => Result::Ok(connect(f)))?;
         env.put(self.io.output(), out)?;
         Ok(Status::Done)
     }
