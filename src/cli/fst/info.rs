@@ -1,6 +1,6 @@
 use clap::{Args, ValueEnum};
 use rustc_hash::FxHashMap;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
@@ -248,19 +248,42 @@ fn as_text(facts: &[Fact]) -> String {
     text
 }
 
-/// The same facts under names that need no quoting in jq: `num_states`, `input_label_sorted`. What is not known is null.
+/// The same facts, in the same order, under names that need no quoting in jq: `num_states`, `input_label_sorted`.
+/// What is not known is null.
 fn as_json(facts: &[Fact]) -> String {
-    let mut object = Map::new();
-    for fact in facts {
-        let name = fact.name.replace("# of", "num").replace([' ', '/', '-'], "_");
-        let value = if fact.name.ends_with("symbol table") && fact.value == json!("none") {
-            Value::Null
-        } else {
-            fact.value.clone()
-        };
-        object.insert(name, value);
+    let lines: Vec<_> = facts
+        .iter()
+        .map(|fact| {
+            let name = fact.name.replace("# of", "num").replace([' ', '/', '-'], "_");
+            let none = fact.name.ends_with("symbol table") && fact.value == "none";
+            let value = if none { &Value::Null } else { &fact.value };
+            format!("  \"{name}\": {value}")
+        })
+        .collect();
+    format!("{{\n{}\n}}\n", lines.join(",\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_keeps_the_order_and_is_json() {
+        let facts = [("# of states", Value::from(3)), ("input symbol table", "none".into()), ("cyclic", Value::Null)]
+            .map(|(name, value)| Fact { name: name.into(), value });
+        let text = as_json(&facts);
+        assert_eq!(text, "{\n  \"num_states\": 3,\n  \"input_symbol_table\": null,\n  \"cyclic\": null\n}\n");
+        assert!(serde_json::from_str::<Value>(&text).is_ok());
     }
-    let mut text = serde_json::to_string_pretty(&Value::Object(object)).unwrap_or_default();
-    text.push('\n');
-    text
+
+    #[test]
+    fn multiplicity_counts_equal_labels_whatever_their_order() {
+        let arc = |i: Label| Arc::new(i, 1, crate::fst::semiring::Tropical(0.0), 0);
+        for labels in [[1, 1, 2], [1, 2, 1]] {
+            let row = (crate::fst::semiring::Tropical(0.0), labels.map(arc).to_vec());
+            let f = FlatFst::from_rows(0, vec![row]);
+            assert_eq!(multiplicity(&f, |a| a.ilabel), 5.0 / 3.0);
+            assert_eq!(multiplicity(&f, |a| a.olabel), 3.0);
+        }
+    }
 }
