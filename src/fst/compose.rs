@@ -572,3 +572,81 @@ impl<W: Weight> Composer<'_, W> {
 fn phi_cycle(state: StateId) -> Error {
     Error::op(OP, format!("the phi arcs form a cycle through state {state}: a failure must end somewhere"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fst::semiring::Tropical;
+
+    fn arc(i: Label, o: Label, weight: f32, next: StateId) -> Arc<Tropical> {
+        Arc::new(i, o, Tropical(weight), next)
+    }
+    fn word(labels: &[Label]) -> FlatFst<Tropical> {
+        let mut rows: Vec<(Tropical, Vec<Arc<Tropical>>)> =
+            labels.iter().enumerate().map(|(i, &l)| (Tropical::ZERO, vec![arc(l, l, 0.0, i as u32 + 1)])).collect();
+        rows.push((Tropical::ONE, vec![]));
+        FlatFst::from_rows(0, rows)
+    }
+    fn cost(fst: &FlatFst<Tropical>) -> f32 {
+        super::super::shortestdistance::total_weight(fst, 0.0).unwrap().0
+    }
+    fn with(special: Special) -> ComposeConfig {
+        ComposeConfig { special, ..Default::default() }
+    }
+
+    /// State 0 has its own cost for 1; everything else backs off, at cost 4, to state 1, which knows 1 and 2.
+    fn model() -> FlatFst<Tropical> {
+        FlatFst::from_rows(
+            0,
+            vec![
+                (Tropical::ZERO, vec![arc(1, 1, 1.0, 0), arc(9, 9, 4.0, 1)]),
+                (Tropical(0.5), vec![arc(1, 1, 2.0, 0), arc(2, 2, 3.0, 0)]),
+            ],
+        )
+    }
+
+    #[test]
+    fn phi_is_taken_only_when_nothing_matches() {
+        let config = with(Special { phi: Some(9), ..Default::default() });
+        // 1 costs 1 and not 4 + 2; the end backs off at 4 + 0.5.
+        assert_eq!(cost(&compose(&word(&[1]), &model(), &config).unwrap()), 1.0 + 4.5);
+        assert_eq!(cost(&compose(&word(&[2]), &model(), &config).unwrap()), 7.0 + 4.5);
+        assert_eq!(compose(&word(&[3]), &model(), &config).unwrap().num_states(), 0);
+    }
+
+    #[test]
+    fn rho_is_the_rest_and_sigma_is_everything() {
+        let one = |label| {
+            FlatFst::from_rows(
+                0,
+                vec![(Tropical::ZERO, vec![arc(1, 1, 5.0, 1), arc(label, label, 1.0, 1)]), (Tropical::ONE, vec![])],
+            )
+        };
+        let rho = with(Special { rho: Some(9), ..Default::default() });
+        let sigma = with(Special { sigma: Some(9), ..Default::default() });
+        assert_eq!(cost(&compose(&word(&[1]), &one(9), &rho).unwrap()), 5.0);
+        assert_eq!(cost(&compose(&word(&[1]), &one(9), &sigma).unwrap()), 1.0);
+        let rest = compose(&word(&[3]), &one(9), &rho).unwrap();
+        assert_eq!((rest.all_arcs()[0].ilabel, rest.all_arcs()[0].olabel), (3, 3), "the label stands for itself");
+    }
+
+    #[test]
+    fn bad_special_labels_are_refused() {
+        let loops = FlatFst::from_rows(
+            0,
+            vec![(Tropical::ZERO, vec![arc(9, 9, 1.0, 1)]), (Tropical::ZERO, vec![arc(9, 9, 1.0, 0)])],
+        );
+        let phi = with(Special { phi: Some(9), ..Default::default() });
+        assert!(compose(&word(&[1]), &loops, &phi).unwrap_err().to_string().contains("cycle"));
+        assert!(compose(&word(&[9]), &model(), &phi).unwrap_err().to_string().contains("ordinary label"));
+        let zero = with(Special { phi: Some(0), ..Default::default() });
+        assert!(compose(&word(&[1]), &model(), &zero).is_err());
+    }
+
+    #[test]
+    fn a_product_that_grows_too_large_stops() {
+        let config = ComposeConfig { max_states: Some(2), ..Default::default() };
+        let e = compose(&word(&[1, 2, 3]), &word(&[1, 2, 3]), &config).unwrap_err();
+        assert!(matches!(e, Error::Limit { .. }));
+    }
+}

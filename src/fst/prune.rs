@@ -172,3 +172,31 @@ fn filtered<W: Weight>(fst: FlatFst<W>, d: &[W], to_final: &[W], limit: W, visit
     arcs.truncate(to);
     FlatFst::from_parts(new_id[start as usize], offsets, finals, arcs).with_symbols(isyms, osyms)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fst::semiring::Tropical;
+
+    #[test]
+    fn keeps_exactly_what_is_within_the_beam() {
+        let arc = |label, weight, next| Arc::new(label, label, Tropical(weight), next);
+        let f = FlatFst::from_rows(
+            0,
+            vec![
+                (Tropical::ZERO, vec![arc(1, 1.0, 1), arc(2, 2.0, 1), arc(3, 2.5, 2)]),
+                (Tropical(1.0), vec![]),
+                (Tropical(1.0), vec![]),
+            ],
+        );
+        let labels = |weight| {
+            let config = PruneConfig { weight: Tropical(weight), nstate: None };
+            prune(f.clone(), &config).unwrap().all_arcs().iter().map(|a| a.ilabel).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(0.0), [1]);
+        assert_eq!(labels(1.0), [1, 2], "the edge of the beam is inside");
+        assert_eq!(labels(2.0), [1, 2, 3]);
+        let two = prune(f.clone(), &PruneConfig { weight: Tropical::ZERO, nstate: Some(2) }).unwrap();
+        assert_eq!((two.num_states(), two.num_arcs()), (2, 2));
+    }
+}

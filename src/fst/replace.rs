@@ -238,3 +238,38 @@ impl<W: Weight> Network<W> {
         Ok(out.finish())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fst::semiring::Tropical;
+
+    fn word(labels: &[Label]) -> FlatFst<Tropical> {
+        let mut rows: Vec<(Tropical, Vec<Arc<Tropical>>)> = labels
+            .iter()
+            .enumerate()
+            .map(|(i, &l)| (Tropical::ZERO, vec![Arc::new(l, l, Tropical(1.0), i as u32 + 1)]))
+            .collect();
+        rows.push((Tropical(0.5), vec![]));
+        FlatFst::from_rows(0, rows)
+    }
+
+    #[test]
+    fn a_call_goes_in_and_comes_back() {
+        let (root, part) = (word(&[7, 100, 8]), word(&[9]));
+        let config = ReplaceConfig { call: Labeling::Neither, ..Default::default() };
+        let out = replace(&[(50, &root), (100, &part)], 50, &config).unwrap();
+        let labels: Vec<(Label, f32)> = out.all_arcs().iter().map(|a| (a.olabel, a.weight.0)).collect();
+        assert_eq!(labels, [(7, 1.0), (0, 1.0), (9, 1.0), (0, 0.5), (8, 1.0)]);
+        assert_eq!(out.states().filter(|&s| out.is_final(s)).count(), 1);
+    }
+
+    #[test]
+    fn recursion_is_an_error_that_names_the_labels() {
+        let (a, b) = (word(&[101]), word(&[100]));
+        let e = replace(&[(100, &a), (101, &b)], 100, &Default::default()).unwrap_err().to_string();
+        assert!(e.contains("100 calls 101 calls 100"), "{e}");
+        // A part that calls itself but is never called does no harm.
+        assert!(replace(&[(1, &word(&[5])), (100, &word(&[100]))], 1, &Default::default()).is_ok());
+    }
+}

@@ -322,3 +322,44 @@ fn hash(ilabel: Label, olabel: Label, next: StateId) -> usize {
         ^ (olabel as u32 as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
     (h ^ (h >> 31)) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fst::semiring::Tropical;
+
+    #[test]
+    fn epsilon_cycles_are_looked_through() {
+        let arc = |label, weight, next| Arc::new(label, label, Tropical(weight), next);
+        let f = FlatFst::from_rows(
+            0,
+            vec![
+                (Tropical::ZERO, vec![arc(0, 1.0, 1)]),
+                (Tropical::ZERO, vec![arc(0, 1.0, 0), arc(5, 1.0, 2)]),
+                (Tropical::ONE, vec![]),
+            ],
+        );
+        let out = rmepsilon(f, &Default::default()).unwrap();
+        let want = FlatFst::from_rows(0, vec![(Tropical::ZERO, vec![arc(5, 2.0, 1)]), (Tropical::ONE, vec![])]);
+        assert_eq!(out, want);
+    }
+
+    #[test]
+    fn a_long_chain_of_epsilons_is_linear_and_needs_no_stack() {
+        let n = 200_000u32;
+        let mut rows: Vec<_> = (0..n).map(|s| (Tropical::ZERO, vec![Arc::new(0, 0, Tropical(0.5), s + 1)])).collect();
+        rows.push((Tropical::ONE, vec![]));
+        let out = rmepsilon(FlatFst::from_rows(0, rows), &Default::default()).unwrap();
+        assert_eq!((out.num_states(), out.final_weight(0)), (1, Tropical(n as f32 * 0.5)));
+    }
+
+    #[test]
+    fn many_arcs_to_one_state_are_merged() {
+        let mut arcs: Vec<Arc<Tropical>> = (0..100).map(|l| Arc::new(l % 20 + 1, 1, Tropical(l as f32), 1)).collect();
+        arcs.push(Arc::new(0, 0, Tropical(0.0), 1));
+        let f = FlatFst::from_rows(0, vec![(Tropical::ZERO, arcs), (Tropical::ONE, vec![])]);
+        let out = rmepsilon(f, &Default::default()).unwrap();
+        assert_eq!(out.num_arcs(), 20);
+        assert!(out.all_arcs().iter().all(|a| a.weight.0 < 20.0));
+    }
+}

@@ -481,3 +481,73 @@ impl<'a, W: Weight> Search<'a, W> {
         b.finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fst::semiring::{Log, Tropical};
+
+    fn arc(label: Label, weight: f32, next: StateId) -> Arc<Tropical> {
+        Arc::new(label, label, Tropical(weight), next)
+    }
+
+    /// Labels and cost of every path of an n-best automaton, in its order.
+    fn paths(fst: &FlatFst<Tropical>) -> Vec<(Vec<Label>, f64)> {
+        let mut out = vec![];
+        for head in fst.arcs(fst.start()) {
+            let (mut s, mut labels, mut cost) = (head.nextstate, vec![], head.weight.to_f64());
+            while let Some(a) = fst.arcs(s).first() {
+                if a.ilabel != EPSILON {
+                    labels.push(a.ilabel);
+                }
+                cost += a.weight.to_f64();
+                s = a.nextstate;
+            }
+            out.push((labels, cost));
+        }
+        out
+    }
+
+    #[test]
+    fn unique_strings_look_through_epsilons() {
+        // "1" in three ways, one of them over an epsilon; "2" once.
+        let f = FlatFst::from_rows(
+            0,
+            vec![
+                (Tropical::ZERO, vec![arc(1, 3.0, 2), arc(1, 1.0, 2), arc(0, 0.25, 1), arc(2, 1.5, 2)]),
+                (Tropical::ZERO, vec![arc(1, 0.5, 2)]),
+                (Tropical::ONE, vec![]),
+            ],
+        );
+        let config = ShortestPathConfig { nshortest: 10, unique: true, ..Default::default() };
+        assert_eq!(paths(&shortestpath(&f, &config).unwrap()), [(vec![1], 0.75), (vec![2], 1.5)]);
+        let config = ShortestPathConfig { unique: false, ..config };
+        let costs: Vec<f64> = paths(&shortestpath(&f, &config).unwrap()).into_iter().map(|p| p.1).collect();
+        assert_eq!(costs, [0.75, 1.0, 1.5, 3.0]);
+        let config = ShortestPathConfig { weight: Tropical(0.25), ..config };
+        assert_eq!(paths(&shortestpath(&f, &config).unwrap()).len(), 2);
+    }
+
+    #[test]
+    fn differences_far_below_a_thousandth_decide() {
+        let f = FlatFst::from_rows(
+            0,
+            vec![(Tropical::ZERO, vec![arc(1, 0.50001, 1), arc(2, 0.5, 1)]), (Tropical::ONE, vec![])],
+        );
+        assert_eq!(shortestpath(&f, &Default::default()).unwrap().all_arcs()[0].ilabel, 2);
+    }
+
+    #[test]
+    fn a_loop_gives_as_many_paths_as_asked_for() {
+        let f = FlatFst::from_rows(0, vec![(Tropical::ONE, vec![arc(1, 0.0, 0)])]);
+        let config = ShortestPathConfig { nshortest: 5, unique: true, ..Default::default() };
+        let lengths: Vec<usize> = paths(&shortestpath(&f, &config).unwrap()).iter().map(|p| p.0.len()).collect();
+        assert_eq!(lengths, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn sums_have_no_best_path() {
+        let e = shortestpath(&FlatFst::<Log>::empty(), &Default::default()).unwrap_err().to_string();
+        assert!(e.contains("to_standard"), "{e}");
+    }
+}

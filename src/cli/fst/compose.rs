@@ -139,7 +139,7 @@ fn tell(e: &Explanation, table: Option<&SymbolTable>, (a, b): (&str, &str)) -> S
     } else {
         let tail: Vec<Label> = e.prefix[e.prefix.len().saturating_sub(8)..].to_vec();
         let dots = if e.prefix.len() > 8 { "... " } else { "" };
-        format!("after {} matched symbols ({dots}{})", e.matched, list(&tail))
+        format!("after {} matched symbol{} ({dots}{})", e.matched, if e.matched == 1 { "" } else { "s" }, list(&tail))
     };
     let (s1, s2) = e.states;
     let at = format!("{a} is at state {s1}, {b} at state {s2}");
