@@ -116,8 +116,9 @@ proptest! {
         for ring in RINGS {
             let det = ring.run("determinize a out", &[&a])?;
             keeps("minimize a out", &det, ALL, ring)?;
-            keeps("minimize --allow-nondet a out", &b, ALL, ring)?;
         }
+        // Where paths add up, only deterministic automata can be minimized.
+        keeps("minimize --allow-nondet a out", &b, ALL, Ring::Tropical)?;
     }
 
     #[test]
