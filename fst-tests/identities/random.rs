@@ -1,6 +1,7 @@
 //! Random automata, and running commands on them.
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use weft::cli::env::Status;
 use weft::fst::any::AnyFst;
 
@@ -42,7 +43,7 @@ impl Shape {
     }
 }
 
-/// A random automaton; acyclic ones are not topologically sorted by accident only when the engine sorts them.
+/// A random automaton: dead and unreachable states, parallel arcs and ties included; states are not in topological order.
 pub fn automaton(shape: Shape) -> impl Strategy<Value = Automaton> {
     let n = shape.states;
     let low = if shape.epsilon { 0 } else { 1 };
@@ -154,7 +155,14 @@ pub fn keeps(line: &str, a: &Automaton, bound: Bound, ring: Ring) -> Result<Auto
     Ok(found)
 }
 
-/// Few cases: the whole suite is to run in seconds, and every run of it adds new ones.
+/// Few cases, the same ones in every run. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` look further.
 pub fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2000, ..ProptestConfig::default() }
+    let given = |name: &str| std::env::var(name).ok().and_then(|v| v.parse().ok());
+    ProptestConfig {
+        cases: given("PROPTEST_CASES").map_or(cases, |n| n as u32),
+        rng_seed: RngSeed::Fixed(given("PROPTEST_RNG_SEED").unwrap_or(20170)),
+        failure_persistence: None,
+        max_shrink_iters: 2000,
+        ..ProptestConfig::default()
+    }
 }

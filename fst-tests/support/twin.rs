@@ -106,6 +106,22 @@ impl Automaton {
         self.arcs.iter().map(Vec::len).sum()
     }
 
+    /// No state comes back to itself: taking away states without arcs into them takes away all.
+    pub fn is_acyclic(&self) -> bool {
+        let mut into = vec![0; self.finals.len()];
+        self.arcs.iter().flatten().for_each(|x| into[x.to] += 1);
+        let mut free: Vec<usize> = (0..into.len()).filter(|&s| into[s] == 0).collect();
+        let mut gone = 0;
+        while let Some(s) = free.pop() {
+            gone += 1;
+            for x in &self.arcs[s] {
+                into[x.to] -= 1;
+                free.extend((into[x.to] == 0).then_some(x.to));
+            }
+        }
+        gone == self.finals.len()
+    }
+
     /// Every path of an acyclic automaton, up to a million steps.
     pub fn paths(&self) -> Vec<Path> {
         let mut found = vec![];

@@ -7,9 +7,11 @@ use std::ffi::OsString;
 
 use clap::{ArgAction, Command};
 
-/// Lets every boolean option take a value, `--unique` or `--unique=true` or `--unique=false`, at every level.
+/// Lets every boolean option take a value, `--unique` or `--unique=true` or `--unique=false`, at every level. An option
+/// that is given twice has its last value, as in OpenFst.
 pub fn openfst_booleans(command: Command) -> Command {
     command
+        .args_override_self(true)
         .mut_args(|arg| match arg.get_action() {
             ArgAction::SetTrue => arg
                 .action(ArgAction::Set)
