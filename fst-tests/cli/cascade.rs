@@ -238,3 +238,17 @@ fn a_stage_can_read_what_one_before_it_wrote() {
         s.run("weft fst union lats/5.fst lats/5.fst | weft fst print").ok()
     );
 }
+
+#[test]
+fn files_beside_the_automaton_are_one_an_input_too() {
+    let s = lattices();
+    s.write("e.weft", "encode --encode_labels - codes/?.cdx\nencode --decode - codes/?.cdx\nprint\n");
+    let out = s.run("weft cascade e.weft 'lats/?.fst' --range 5:6").ok();
+    assert_eq!(out, s.run("weft fst print lats/5.fst; weft fst print lats/6.fst").ok());
+    assert!(s.has("codes/5.cdx") && s.has("codes/6.cdx"));
+    s.write("d.weft", "encode --decode - nosuch.cdx\nprint\n");
+    s.run("weft cascade d.weft 'lats/?.fst' --range 5:6").fails(2, &["d.weft:1: encode: nosuch.cdx"]);
+    s.write("t.weft", "print --save-isymbols tables/?.syms\n");
+    s.run("weft cascade t.weft a.fst acc.fst").ok();
+    assert_eq!(s.read("tables/a.syms"), s.read("tables/acc.syms"));
+}

@@ -5,8 +5,8 @@ use crate::sandbox::Sandbox;
 #[test]
 fn the_commands_of_every_day() {
     let s = Sandbox::new();
-    s.write("root.t", "0 1 100 100\n1\n");
-    s.write("p.t", "0 1 101 101\n1 2 1 1\n2\n");
+    s.write("root.t", "0 1 101 101\n1\n");
+    s.write("p.t", "0 1 102 102\n1 2 1 1\n2\n");
     s.write("q.t", "0 1 2 2\n1\n");
     for name in ["root", "p", "q"] {
         s.run(&format!("weft fst compile {name}.t {name}.fst")).ok();
@@ -38,13 +38,12 @@ fn the_commands_of_every_day() {
         "0\t1\ta\tp\t1.10000002\n0\t2\tb\tq\t2.20000005\n1\t3\tc\tr\t0.5\n2\t3\td\tr\t1\n3\t0.25\n"
     );
 
-    let said =
-        s.run("weft fst replace root.fst 99 p.fst 100 q.fst 101 -o r.fst && weft fst rmepsilon r.fst | weft fst print");
+    let said = s
+        .run("weft fst replace root.fst 100 p.fst 101 q.fst 102 -o r.fst && weft fst rmepsilon r.fst | weft fst print");
     // As in OpenFst, an arc that calls another automaton keeps its input label.
     let labels: Vec<String> =
         said.ok().lines().filter_map(|l| l.split('\t').nth(3)).filter(|&l| l != "0").map(String::from).collect();
     assert_eq!(labels, ["2", "1"]);
-    s.run("weft fst replace root.fst 100 p.fst 101 q.fst 102 -o r2.fst").ok();
 }
 
 #[test]

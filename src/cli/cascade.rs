@@ -168,10 +168,16 @@ fn probe(stages: &[Stage], operands: &Operands) -> Result<Vec<Effect>> {
     let mut made: Vec<String> = vec![];
     let mut bad = vec![];
     for stage in stages {
-        // An operand may be of any semiring, and an automaton of another one is refused.
+        // An operand may be of any semiring, and an automaton of another one is refused; a stage may want symbols, and
+        // one with other symbols than its operand's is refused, too.
         let mut effect = None;
-        for arc_type in ["standard", "log", "log64"] {
-            let mut env = ProbeEnv::new(operands, &made, AnyFst::empty(arc_type)?);
+        for (arc_type, symbols) in [("standard", false), ("log", false), ("log64", false), ("standard", true)] {
+            let mut empty = AnyFst::empty(arc_type)?;
+            if symbols {
+                empty.set_isyms(Some(Default::default()));
+                empty.set_osyms(Some(Default::default()));
+            }
+            let mut env = ProbeEnv::new(operands, &made, empty);
             let outcome = stage.run(&mut env);
             if !env.missing.is_empty() {
                 bad.extend(env.missing.iter().map(|m| format!("{}: {}: {m}", stage.place, stage.name)));

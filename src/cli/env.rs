@@ -42,6 +42,10 @@ pub trait Env {
     fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>>;
     /// The whole of a text file (potentials, label pairs), read once.
     fn read_text(&mut self, name: &str) -> Result<(String, Shared<String>)>;
+    /// The name of a file that the command reads by itself.
+    fn path(&mut self, name: &str) -> Result<String> {
+        Ok(name.to_string())
+    }
     /// A line for the user that is not output.
     fn note(&mut self, line: &str);
 

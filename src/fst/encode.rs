@@ -131,7 +131,7 @@ impl<W: Weight> EncodeTable<W> {
         self.write_to(&mut out).map_err(|e| Error::io(name, e))?;
         out.commit()
     }
-    fn write_to(&self, out: &mut impl Write) -> std::io::Result<()> {
+    pub fn write_to(&self, out: &mut impl Write) -> std::io::Result<()> {
         let flag = |on: bool, bit: u8| if on { bit } else { 0 };
         out.write_all(&MAGIC.to_le_bytes())?;
         out.write_all(&(W::ARC_TYPE.len() as i32).to_le_bytes())?;

@@ -178,6 +178,9 @@ impl Env for CascadeEnv<'_> {
             Some(n) => self.operands.text(n),
         }
     }
+    fn path(&mut self, name: &str) -> Result<String> {
+        Ok(template::fill(name, self.key))
+    }
     fn note(&mut self, line: &str) {
         self.notes.push(line.to_string());
     }
@@ -268,6 +271,13 @@ impl Env for ProbeEnv<'_> {
                 self.seen(found)
             }
         }
+    }
+    fn path(&mut self, name: &str) -> Result<String> {
+        if !self.later(name) {
+            let there = std::fs::metadata(name).map(|_| ()).map_err(|e| Error::io(name, e));
+            self.seen(there)?;
+        }
+        Ok(name.to_string())
     }
     fn note(&mut self, _: &str) {}
 }

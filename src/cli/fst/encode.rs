@@ -1,7 +1,7 @@
 use clap::Args;
 
 use crate::cli::env::{Env, Status};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fst::encode::{EncodeTable, decode, encode};
 use crate::fst::flat::FlatFst;
 use crate::fst::semiring::Weight;
@@ -39,23 +39,23 @@ pub struct Cmd {
 }
 
 impl Cmd {
-    fn go<W: Weight>(&self, fst: FlatFst<W>) -> Result<FlatFst<W>> {
+    fn go<W: Weight>(&self, env: &mut dyn Env, fst: FlatFst<W>) -> Result<FlatFst<W>> {
         if self.decode {
-            return decode(fst, &EncodeTable::read(&self.codex)?);
+            return decode(fst, &EncodeTable::read(&env.path(&self.codex)?)?);
         }
         let mut table = if self.encode_reuse {
-            EncodeTable::read(&self.codex)?
+            EncodeTable::read(&env.path(&self.codex)?)?
         } else {
             EncodeTable::new(self.encode_labels, self.encode_weights)
         };
         let coded = encode(&fst, &mut table);
-        table.write(&self.codex)?;
+        env.text(Some(&self.codex), &mut |mut out| table.write_to(&mut out).map_err(|e| Error::io(&self.codex, e)))?;
         Ok(coded)
     }
 
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         let fst = env.take(Some(&self.input))?;
-        let result = map_fst!(fst, f => self.go(f))?;
+        let result = map_fst!(fst, f => self.go(env, f))?;
         env.put(self.output.as_deref().or(self.out.as_deref()), result)?;
         Ok(Status::Done)
     }

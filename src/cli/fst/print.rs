@@ -67,7 +67,9 @@ impl Cmd {
             [(&self.save_isymbols, fst.isyms(), "input"), (&self.save_osymbols, fst.osyms(), "output")]
         {
             match (file, table) {
-                (Some(file), Some(table)) => symtab::save_text(file, table)?,
+                (Some(file), Some(table)) => env.text(Some(file), &mut |mut out| {
+                    symtab::write_text(&mut out, table).map_err(|e| Error::io(file, e))
+                })?,
                 (Some(file), None) => {
                     return Err(Error::usage(format!("{file}: the automaton has no {side} symbol table to save")));
                 }
