@@ -55,6 +55,10 @@ impl Env for MemoryEnv {
     fn text(&mut self, name: Option<&str>, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()> {
         let mut bytes = vec![];
         write(&mut bytes)?;
+        // A codex is read back as a real file, under its path.
+        if let Some(path) = name.filter(|n| n.starts_with('/')) {
+            std::fs::write(path, &bytes).map_err(|e| Error::io(path, e))?;
+        }
         self.texts.insert(name.unwrap_or("-").to_string(), bytes);
         Ok(())
     }
