@@ -271,6 +271,65 @@ struct Search<'a, W> {
     /// The entry of a state in the node being made: `(stamp, entry)`.
     slot: Vec<(u32, u32)>,
     stamp: u32,
+    bound: Bound,
+}
+
+/// The n-th best cost there can be. Whatever waits or is complete leads to a string or path of its own, at exactly its
+/// cost; once n of them are known, nothing worse than the n-th needs to be kept.
+struct Bound {
+    most: usize,
+    /// The n least costs so far, the largest on top.
+    least: BinaryHeap<Cost>,
+    limit: f64,
+    /// The cost of the node being expanded, until the child that inherits it is seen: both are one result.
+    inherited: Option<f64>,
+}
+
+struct Cost(f64);
+
+impl Ord for Cost {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+impl PartialOrd for Cost {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Cost {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Cost {}
+
+impl Bound {
+    /// Sums made in another order differ in their last digits.
+    fn about(cost: f64) -> f64 {
+        cost + 1e-9 * (1.0 + cost.abs())
+    }
+    fn count(&mut self, cost: f64) {
+        if self.inherited.is_some_and(|c| cost <= Self::about(c)) {
+            self.inherited = None;
+            return;
+        }
+        if self.most == 0 {
+            return;
+        }
+        if self.least.len() < self.most {
+            self.least.push(Cost(cost));
+        } else if let Some(mut top) = self.least.peek_mut()
+            && cost < top.0
+        {
+            *top = Cost(cost);
+        }
+        if self.least.len() == self.most
+            && let Some(top) = self.least.peek()
+        {
+            self.limit = Self::about(top.0);
+        }
+    }
 }
 
 impl<'a, W: Weight> Search<'a, W> {
@@ -287,6 +346,13 @@ impl<'a, W: Weight> Search<'a, W> {
             candidates: vec![],
             slot: if config.unique { vec![(0, 0); fst.num_states()] } else { vec![] },
             stamp: 0,
+            bound: Bound {
+                // A bound on states counts what would be dropped; a very large n has nothing to gain.
+                most: if config.nstate.is_none() && config.nshortest <= 1 << 20 { config.nshortest } else { 0 },
+                least: BinaryHeap::new(),
+                limit: f64::INFINITY,
+                inherited: None,
+            },
         }
     }
 
@@ -319,13 +385,16 @@ impl<'a, W: Weight> Search<'a, W> {
                     break;
                 }
             } else {
+                self.bound.inherited = Some(item.cost);
                 self.expand(item.node);
+                self.bound.inherited = None;
             }
         }
         self.automaton(&heads)
     }
 
     fn push(&mut self, cost: f64, complete: bool, node: u32) {
+        self.bound.count(cost);
         // Every push follows a new entry, so this counts up.
         let number = self.entries.len() as u32;
         self.heap.push(Reverse(Item { cost, complete, number, node }));
@@ -374,12 +443,13 @@ impl<'a, W: Weight> Search<'a, W> {
         }
     }
 
-    /// The entry one arc further back, unless the start does not reach it.
+    /// The entry one arc further back, unless the start does not reach it or it cannot be among the n best.
     #[inline(always)]
     fn step(&self, e: Entry, parent: u32, arc: u32) -> Option<Entry> {
         let state = self.incoming.sources[arc as usize];
         let cost = e.cost + self.fst.all_arcs()[arc as usize].weight.to_f64();
-        (self.costs[state as usize] + cost < f64::INFINITY).then_some(Entry { cost, state, arc, parent })
+        let whole = self.costs[state as usize] + cost;
+        (whole < f64::INFINITY && whole <= self.bound.limit).then_some(Entry { cost, state, arc, parent })
     }
 
     fn add_single(&mut self, entry: Entry) {
@@ -397,7 +467,10 @@ impl<'a, W: Weight> Search<'a, W> {
 
     /// A node for one string: the best entry of every state, epsilons followed back.
     fn add_node(&mut self, candidates: &[Candidate]) {
-        if candidates.is_empty() {
+        // An epsilon further back costs no less, so the candidates alone tell the cost of the node.
+        let whole = |c: &Candidate| self.costs[c.entry.state as usize] + c.entry.cost;
+        let cost = candidates.iter().map(whole).fold(f64::INFINITY, f64::min);
+        if candidates.is_empty() || cost > self.bound.limit {
             return;
         }
         self.stamp += 1;
@@ -421,8 +494,6 @@ impl<'a, W: Weight> Search<'a, W> {
             }
         }
         let to = self.entries.len();
-        let cost =
-            self.entries[from..to].iter().map(|e| self.costs[e.state as usize] + e.cost).fold(f64::INFINITY, f64::min);
         self.nodes.push((from as u32, to as u32));
         self.push(cost, false, self.nodes.len() as u32 - 1);
     }
