@@ -212,7 +212,8 @@ fn read_vector<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<Fl
         }
     }
     arcs.shrink_to_fit();
-    checked(source, header.start, offsets, finals, arcs)
+    let all_good = good(&arcs, finals.len());
+    checked(source, header.start, offsets, finals, arcs, all_good)
 }
 
 fn read_const<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>> {
@@ -233,16 +234,20 @@ fn read_const<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<Fla
     let mut finals = Vec::with_capacity(offsets.capacity());
     let mut expected = 0u64;
     let mut wrong = None;
-    source.records(num_states, state_bytes, "the states", |bytes| {
-        let int = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let (pos, count) = (int(W::BYTES), int(W::BYTES + 4));
-        // A state without arcs may carry any position.
-        if count > 0 && u64::from(pos) != expected && wrong.is_none() {
-            wrong = Some(finals.len());
-        }
-        offsets.push(expected.min(u64::from(u32::MAX)) as u32);
-        finals.push(W::read_le(bytes));
-        expected += u64::from(count);
+    source.runs(num_states, state_bytes, "the states", |run| {
+        let first = finals.len();
+        finals.extend(run.chunks_exact(state_bytes).map(W::read_le));
+        offsets.extend(run.chunks_exact(state_bytes).enumerate().map(|(i, bytes)| {
+            let int = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+            let (pos, count) = (int(W::BYTES), int(W::BYTES + 4));
+            // A state without arcs may carry any position.
+            if count > 0 && u64::from(pos) != expected && wrong.is_none() {
+                wrong = Some(first + i);
+            }
+            let offset = expected.min(u64::from(u32::MAX)) as u32;
+            expected += u64::from(count);
+            offset
+        }));
     })?;
     if let Some(s) = wrong {
         return Err(source.error(format!("the arcs of state {s} are not where they should be")));
@@ -255,8 +260,24 @@ fn read_const<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<Fla
         source.align(ALIGNMENT)?;
     }
     let mut arcs: Vec<Arc<W>> = Vec::with_capacity(source.reservable(num_arcs, arc_bytes as u64));
-    source.runs(num_arcs, arc_bytes, "the arcs", |run| arcs.extend(run.chunks_exact(arc_bytes).map(arc_from)))?;
-    checked(source, header.start, offsets, finals, arcs)
+    let n = finals.len();
+    let mut all_good = true;
+    source.runs(num_arcs, arc_bytes, "the arcs", |run| {
+        let from = arcs.len();
+        arcs.extend(run.chunks_exact(arc_bytes).map(arc_from));
+        // While they are in the cache.
+        all_good &= good(&arcs[from..], n);
+    })?;
+    checked(source, header.start, offsets, finals, arcs, all_good)
+}
+
+/// True if every arc goes to one of `n` states, with labels and a weight that may be. Without branches: it runs over many
+/// arcs at once.
+#[inline]
+fn good<W: Weight>(arcs: &[Arc<W>], n: usize) -> bool {
+    arcs.iter().fold(true, |all, a| {
+        all & ((a.nextstate as usize) < n) & (a.ilabel != NO_LABEL) & (a.olabel != NO_LABEL) & a.weight.is_member()
+    })
 }
 
 /// The automaton, if its states exist and its weights are weights.
@@ -266,6 +287,7 @@ fn checked<W: Weight>(
     offsets: Vec<u32>,
     finals: Vec<W>,
     arcs: Vec<Arc<W>>,
+    arcs_good: bool,
 ) -> Result<FlatFst<W>> {
     let n = finals.len();
     if start < -1 || start >= n as i64 {
@@ -274,13 +296,7 @@ fn checked<W: Weight>(
     if let Some(s) = finals.iter().position(|w| !w.is_member()) {
         return Err(source.error(format!("the final weight of state {s} is not a number or minus infinity")));
     }
-    // Without branches, so that the check of a good file runs over many arcs at once.
-    let good = |a: &Arc<W>| {
-        ((a.nextstate as usize) < n) & (a.ilabel != NO_LABEL) & (a.olabel != NO_LABEL) & a.weight.is_member()
-    };
-    if !arcs.iter().fold(true, |all, a| all & good(a))
-        && let Some(i) = arcs.iter().position(|a| !good(a))
-    {
+    if !arcs_good && let Some(i) = arcs.iter().position(|a| !good(std::slice::from_ref(a), n)) {
         let s = offsets.partition_point(|&o| o as usize <= i) - 1;
         let a = &arcs[i];
         let what = if (a.nextstate as usize) >= n {

@@ -38,6 +38,15 @@ static double Cpu() {
   return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
+// The most memory since the program started, in KB. (getrusage counts what was there before exec, too.)
+static long Peak() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.compare(0, 6, "VmHWM:") == 0) return atol(line.c_str() + 6);
+  }
+  return 0;
+}
+
 static void Die(const std::string &message) {
   std::cerr << "driver: " << message << "\n";
   exit(2);
@@ -147,7 +156,9 @@ void Distance(Job *job) {
 static void Files(Job *job) {
   const std::string &name = job->files[0];
   const std::string out = job->Option("out", "/dev/null");
-  if (job->op == "read") {
+  if (job->op == "read" && job->Flag("log")) {
+    InPlace<LogArc>(job, [](VectorFst<LogArc> *) {});
+  } else if (job->op == "read") {
     // Whatever the container: fst::Fst<>::Read takes vector and const, and maps const files.
     const bool map = job->Option("mode", "read") == "map";
     using P = std::unique_ptr<fst::Fst<StdArc>>;
@@ -284,9 +295,7 @@ int main(int argc, char **argv) {
     }
   }
   Dispatch(&job);
-  rusage use;
-  getrusage(RUSAGE_SELF, &use);
-  printf("%lld %lld %ld", (long long)job.states, (long long)job.arcs, use.ru_maxrss);
+  printf("%lld %lld %ld", (long long)job.states, (long long)job.arcs, Peak());
   for (const double s : job.seconds) printf(" %.6f", s);
   printf("\n");
   return 0;
