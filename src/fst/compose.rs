@@ -7,6 +7,8 @@
 //! Special labels on the matched side, as OpenFst's matchers: sigma matches any label, rho any label that nothing else
 //! matches, phi is taken, at its cost, when nothing matches, and the search goes on where it leads.
 
+mod side;
+
 use super::arcsort::{SortType, arcsort};
 use super::connect::connect;
 use super::flat::{Arc, Builder, EPSILON, FlatFst, Label, NO_LABEL, NO_STATE, StateId};
@@ -14,6 +16,7 @@ use super::semiring::Weight;
 use super::statetable::StateTable;
 use super::symbols::compatible_symbols;
 use crate::error::{Error, Result};
+use side::{ALL_EPSILON, NO_EPSILON, Side};
 use std::borrow::Cow;
 
 /// Which of several equal epsilon paths are kept.
@@ -171,120 +174,6 @@ fn check_special<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, special: &Special) -
     match other.find(|&l| special.has(l)) {
         Some(l) => Err(Error::op(OP, format!("the special label {l} is an ordinary label of the {which} operand"))),
         None => Ok(()),
-    }
-}
-
-const ALL_EPSILON: u8 = 1;
-const NO_EPSILON: u8 = 2;
-const KNOWN: u8 = 4;
-
-/// One operand as composition looks at it: `OUTPUT`, by its output labels, or else by its input labels.
-///
-/// Nothing here is made for a state before it is visited, so that a small lattice does not pay for a large model.
-struct Side<const OUTPUT: bool> {
-    sorted: bool,
-    /// Per state: `KNOWN`, `ALL_EPSILON` (and not final), `NO_EPSILON`.
-    flags: Vec<u8>,
-    /// For states with very many arcs: their number in `dense`, plus one. Made with the first of them.
-    dense_of: Vec<u32>,
-    dense: Vec<Dense>,
-}
-
-/// First arc of every label from `least` on: `first[label - least]`, up to `first[label - least + 1]`.
-struct Dense {
-    least: Label,
-    first: Vec<u32>,
-}
-
-/// States with this many arcs get a direct index if their labels are close together.
-const DENSE_ARCS: usize = 128;
-
-impl<const OUTPUT: bool> Side<OUTPUT> {
-    fn new<W: Weight>(fst: &FlatFst<W>, sorted: bool) -> Self {
-        Side { sorted, flags: vec![0; fst.num_states()], dense_of: vec![], dense: vec![] }
-    }
-
-    #[inline(always)]
-    fn label<W>(arc: &Arc<W>) -> Label {
-        if OUTPUT { arc.olabel } else { arc.ilabel }
-    }
-
-    #[inline(always)]
-    fn flags<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId) -> u8 {
-        match self.flags[s as usize] {
-            0 => self.look_at(fst, s),
-            known => known,
-        }
-    }
-
-    fn look_at<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId) -> u8 {
-        let arcs = fst.arcs(s);
-        let epsilons = if self.sorted && arcs.first().is_some_and(|x| Self::label(x) > EPSILON) {
-            0
-        } else if self.sorted && arcs.first().is_some_and(|x| Self::label(x) == EPSILON) {
-            arcs.partition_point(|x| Self::label(x) == EPSILON)
-        } else {
-            arcs.iter().filter(|x| Self::label(x) == EPSILON).count()
-        };
-        let all = epsilons == arcs.len() && !fst.is_final(s);
-        let flags = KNOWN | if all { ALL_EPSILON } else { 0 } | if epsilons == 0 { NO_EPSILON } else { 0 };
-        self.flags[s as usize] = flags;
-        flags
-    }
-
-    /// Positions of the arcs of `s` with this label.
-    #[inline(always)]
-    fn find<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId, label: Label) -> std::ops::Range<usize> {
-        let range = fst.range(s);
-        if range.len() >= DENSE_ARCS {
-            return self.find_large(fst, s, label);
-        }
-        Self::search(fst, range, label)
-    }
-
-    #[inline(always)]
-    fn search<W: Weight>(fst: &FlatFst<W>, range: std::ops::Range<usize>, label: Label) -> std::ops::Range<usize> {
-        let arcs = &fst.all_arcs()[range.clone()];
-        let from = arcs.partition_point(|x| Self::label(x) < label);
-        let count = arcs[from..].iter().take_while(|x| Self::label(x) == label).count();
-        range.start + from..range.start + from + count
-    }
-
-    fn find_large<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId, label: Label) -> std::ops::Range<usize> {
-        const TOO_SPARSE: u32 = u32::MAX;
-        let range = fst.range(s);
-        if self.dense_of.is_empty() {
-            self.dense_of = vec![0; fst.num_states()];
-        }
-        let mut slot = self.dense_of[s as usize];
-        if slot == 0 {
-            let arcs = fst.arcs(s);
-            let least = Self::label(&arcs[0]);
-            let span = Self::label(&arcs[arcs.len() - 1]) as i64 - least as i64 + 1;
-            slot = if span <= 8 * arcs.len() as i64 {
-                let mut first = Vec::with_capacity(span as usize + 1);
-                for (i, x) in arcs.iter().enumerate() {
-                    while first.len() <= (Self::label(x) as i64 - least as i64) as usize {
-                        first.push((range.start + i) as u32);
-                    }
-                }
-                first.push(range.end as u32);
-                self.dense.push(Dense { least, first });
-                self.dense.len() as u32
-            } else {
-                TOO_SPARSE
-            };
-            self.dense_of[s as usize] = slot;
-        }
-        if slot == TOO_SPARSE {
-            return Self::search(fst, range, label);
-        }
-        let dense = &self.dense[slot as usize - 1];
-        let at = label as i64 - dense.least as i64;
-        if at < 0 || at as usize + 1 >= dense.first.len() {
-            return range.start..range.start;
-        }
-        dense.first[at as usize] as usize..dense.first[at as usize + 1] as usize
     }
 }
 

@@ -12,7 +12,8 @@
 mod delay;
 mod random;
 
-pub use random::{RandomConfig, Select, random_equivalent};
+pub use super::randgen::Select;
+pub use random::{RandomConfig, random_equivalent};
 
 use super::connect::connect;
 use super::determinize::{DeterminizeConfig, determinize};

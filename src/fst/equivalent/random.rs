@@ -9,24 +9,10 @@ use crate::fst::arcsort::{SortType, arcsort};
 use crate::fst::compose::{ComposeConfig, compose};
 use crate::fst::connect::connect;
 use crate::fst::flat::{Arc, FlatFst, Label, NO_STATE, StateId};
+use crate::fst::randgen::Select;
 use crate::fst::semiring::{DELTA, Weight};
 use crate::fst::shortestdistance::{DistanceConfig, shortest_distance};
 use crate::fst::visit;
-
-/// How an arc of a random path is chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum Select {
-    /// Every arc alike
-    #[default]
-    Uniform,
-    /// By the arcs' weights as negative log probabilities
-    #[value(alias = "log-prob")]
-    LogProb,
-    /// The same
-    #[value(alias = "fast-log-prob")]
-    FastLogProb,
-}
 
 #[derive(Clone, Copy, Debug)]
 pub struct RandomConfig {
