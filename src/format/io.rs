@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-const BUFFER: usize = 1 << 18;
+/// Small enough to stay in the cache and on the heap.
+const BUFFER: usize = 1 << 16;
 /// Bytes that tell what a file is.
 const MAGIC_BYTES: usize = 4;
 

@@ -137,6 +137,7 @@ pub fn product<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig
         rewrite_both: match special.rewrite {
             Rewrite::Always => true,
             Rewrite::Never => false,
+            Rewrite::Auto if !special.any() => false,
             Rewrite::Auto => {
                 if special.on_first {
                     a.is_acceptor()
@@ -298,8 +299,7 @@ impl<W: Weight> Composer<'_, W> {
 
     fn expand_searching_b<const SPECIAL: bool>(&mut self, s1: StateId, s2: StateId, moves: Moves) -> Result<()> {
         let (a, b) = (self.a, self.b);
-        let no_epsilon_b = self.side_b.flags(b, s2) & NO_EPSILON != 0;
-        let epsilons = if no_epsilon_b { 0..0 } else { self.side_b.find(b, s2, EPSILON) };
+        let epsilons = self.side_b.epsilons(b, s2);
         if let Some(fs) = moves.second {
             for y in &b.all_arcs()[epsilons.clone()] {
                 self.push(EPSILON, y.olabel, y.weight, s1, y.nextstate, fs);
@@ -330,8 +330,7 @@ impl<W: Weight> Composer<'_, W> {
 
     fn expand_searching_a<const SPECIAL: bool>(&mut self, s1: StateId, s2: StateId, moves: Moves) -> Result<()> {
         let (a, b) = (self.a, self.b);
-        let no_epsilon_a = self.side_a.flags(a, s1) & NO_EPSILON != 0;
-        let epsilons = if no_epsilon_a { 0..0 } else { self.side_a.find(a, s1, EPSILON) };
+        let epsilons = self.side_a.epsilons(a, s1);
         if let Some(fs) = moves.first {
             for x in &a.all_arcs()[epsilons.clone()] {
                 self.push(x.ilabel, EPSILON, x.weight, x.nextstate, s2, fs);

@@ -17,7 +17,7 @@ pub(super) struct Side<const OUTPUT: bool> {
     pub(super) sorted: bool,
     /// Per state: `KNOWN`, `ALL_EPSILON` (and not final), `NO_EPSILON`.
     pub(super) flags: Vec<u8>,
-    /// For states with very many arcs: their number in `dense`, plus one. Made with the first of them.
+    /// For states with very many arcs: `INDEXED` and their number in `dense`, or how often they were searched so far.
     dense_of: Vec<u32>,
     dense: Vec<Dense>,
 }
@@ -64,7 +64,21 @@ impl<const OUTPUT: bool> Side<OUTPUT> {
         flags
     }
 
-    /// Positions of the arcs of `s` with this label.
+    /// Positions of the epsilons of `s`: in front, unless there are negative labels. Needs sorted arcs.
+    #[inline(always)]
+    pub(super) fn epsilons<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId) -> std::ops::Range<usize> {
+        let arcs = fst.arcs(s);
+        match arcs.first() {
+            Some(x) if Self::label(x) == EPSILON => {
+                let from = fst.range(s).start;
+                from..from + arcs.iter().take_while(|x| Self::label(x) == EPSILON).count()
+            }
+            Some(x) if Self::label(x) < EPSILON => self.find(fst, s, EPSILON),
+            _ => 0..0,
+        }
+    }
+
+    /// Positions of the arcs of `s` with this label. Needs sorted arcs.
     #[inline(always)]
     pub(super) fn find<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId, label: Label) -> std::ops::Range<usize> {
         let range = fst.range(s);
@@ -83,13 +97,19 @@ impl<const OUTPUT: bool> Side<OUTPUT> {
     }
 
     fn find_large<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId, label: Label) -> std::ops::Range<usize> {
+        const INDEXED: u32 = 1 << 31;
         const TOO_SPARSE: u32 = u32::MAX;
         let range = fst.range(s);
         if self.dense_of.is_empty() {
             self.dense_of = vec![0; fst.num_states()];
         }
         let mut slot = self.dense_of[s as usize];
-        if slot == 0 {
+        // An index costs a look at every arc: worth it only where there are many searches.
+        if slot < INDEXED && (slot as usize) < range.len() / 16 {
+            self.dense_of[s as usize] += 1;
+            return Self::search(fst, range, label);
+        }
+        if slot < INDEXED {
             let arcs = fst.arcs(s);
             let least = Self::label(&arcs[0]);
             let span = Self::label(&arcs[arcs.len() - 1]) as i64 - least as i64 + 1;
@@ -102,7 +122,7 @@ impl<const OUTPUT: bool> Side<OUTPUT> {
                 }
                 first.push(range.end as u32);
                 self.dense.push(Dense { least, first });
-                self.dense.len() as u32
+                INDEXED | (self.dense.len() as u32 - 1)
             } else {
                 TOO_SPARSE
             };
@@ -111,7 +131,7 @@ impl<const OUTPUT: bool> Side<OUTPUT> {
         if slot == TOO_SPARSE {
             return Self::search(fst, range, label);
         }
-        let dense = &self.dense[slot as usize - 1];
+        let dense = &self.dense[(slot & !INDEXED) as usize];
         let at = label as i64 - dense.least as i64;
         if at < 0 || at as usize + 1 >= dense.first.len() {
             return range.start..range.start;
