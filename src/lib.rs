@@ -11,6 +11,7 @@
 pub mod error;
 pub mod format;
 pub mod fst;
+pub mod lm;
 
 pub mod cli;
 

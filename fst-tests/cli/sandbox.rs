@@ -42,7 +42,7 @@ impl Sandbox {
         Sandbox { dir: tempfile::tempdir().unwrap() }
     }
 
-    /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far.
+    /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far, train.txt.
     pub fn new() -> Self {
         let s = Self::empty();
         let names = ["a", "b", "c", "d", "x", "y", "z", "p", "q", "r", "1", "2", "3"];
@@ -54,6 +54,7 @@ impl Sandbox {
         s.write("b.t", "0 0 x p 0.1\n0 0 y q 0.2\n0 0 z r\n0\n");
         s.write("acc.t", "0 1 a\n0 1 b\n1 2 c\n2\n");
         s.write("pairs.txt", "1 4\n2 5\n3 6\n");
+        s.write("train.txt", include_str!("../golden/lm/train.txt"));
         s.write("pot.txt", "0 1\n1 2\n2 0.5\n3 0\n");
         let keep = "--isymbols=w.syms --osymbols=w.syms --keep_isymbols --keep_osymbols";
         s.write("s1.t", "0 1 a\n1 2 c\n2\n");

@@ -5,6 +5,7 @@ pub mod cascade;
 pub mod env;
 pub mod far;
 pub mod fst;
+pub mod lm;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ enum Command {
     Fst(fst::FstArgs),
     /// Archives of many automata in one file (OpenFst's far tools)
     Far(far::FarArgs),
+    /// Language models: estimate them from text
+    Lm(lm::LmArgs),
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
 }
@@ -58,6 +61,7 @@ pub fn main(argv: Vec<OsString>) -> ExitCode {
     let outcome = match weft.command {
         Command::Fst(args) => args.command.run(&mut env),
         Command::Far(args) => args.run(),
+        Command::Lm(args) => args.run(),
         Command::Cascade(args) => args.run(),
     };
     match outcome.and_then(|status| env.finish().map(|()| status)) {

@@ -77,13 +77,7 @@ impl Input {
         let mut bytes = Vec::with_capacity(self.size.unwrap_or(0).min(1 << 30) as usize);
         match self.reader.read_to_end(&mut bytes) {
             Ok(_) => Ok((self.name, bytes)),
-            Err(e) if matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => {
-                Err(Error::binary(&self.name, bytes.len() as u64, format!("the compressed stream is damaged: {e}")))
-            }
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(Error::binary(&self.name, bytes.len() as u64, "the compressed stream is cut off"))
-            }
-            Err(e) => Err(Error::io(&self.name, e)),
+            Err(e) => Err(read_error(&self.name, bytes.len() as u64, e)),
         }
     }
 
@@ -100,6 +94,17 @@ impl Input {
                 Err(Error::text(&name, line, column, "not UTF-8 text"))
             }
         }
+    }
+}
+
+/// What went wrong with reading after `at` bytes: the compression or the system.
+pub fn read_error(name: &str, at: u64, e: io::Error) -> Error {
+    match e.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {
+            Error::binary(name, at, format!("the compressed stream is damaged: {e}"))
+        }
+        io::ErrorKind::UnexpectedEof => Error::binary(name, at, "the compressed stream is cut off"),
+        _ => Error::io(name, e),
     }
 }
 
