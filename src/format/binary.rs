@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::sync::Arc as Shared;
 
-use super::bytes::ByteSource;
+use super::bytes::{ByteSource, Plain, roomy};
 use super::io;
 use super::symtab;
 use crate::error::{Error, Result};
@@ -137,7 +137,10 @@ fn read_header(source: &mut ByteSource) -> Result<Header> {
     Ok(Header { container, arc_type, version, flags, properties, start, num_states, num_arcs })
 }
 
-fn read_body<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>> {
+fn read_body<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>>
+where
+    Arc<W>: Plain,
+{
     let mut isyms = None;
     let mut osyms = None;
     if header.flags & HAS_ISYMBOLS != 0 {
@@ -176,7 +179,7 @@ fn read_vector<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<Fl
     let states = if open_ended { 0 } else { source.reservable(header.num_states as u64, 8 + W::BYTES as u64) };
     let mut offsets = Vec::with_capacity(states + 1);
     let mut finals = Vec::with_capacity(states);
-    let mut arcs: Vec<Arc<W>> = Vec::with_capacity(source.at_most(arc_bytes as u64));
+    let mut arcs: Vec<Arc<W>> = roomy(source.at_most(arc_bytes as u64));
     offsets.push(0u32);
     let limit = if open_ended { u64::MAX } else { header.num_states as u64 };
     let mut n = 0u64;
@@ -216,7 +219,10 @@ fn read_vector<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<Fl
     checked(source, header.start, offsets, finals, arcs, all_good)
 }
 
-fn read_const<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>> {
+fn read_const<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>>
+where
+    Arc<W>: Plain,
+{
     let aligned = header.flags & IS_ALIGNED != 0 || header.version == CONST_ALIGNED_VERSION;
     let (Ok(num_states), Ok(num_arcs)) = (u64::try_from(header.num_states), u64::try_from(header.num_arcs)) else {
         return Err(source.error("a negative number of states or arcs"));
@@ -259,25 +265,30 @@ fn read_const<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<Fla
     if aligned {
         source.align(ALIGNMENT)?;
     }
-    let mut arcs: Vec<Arc<W>> = Vec::with_capacity(source.reservable(num_arcs, arc_bytes as u64));
+    let mut arcs: Vec<Arc<W>> = roomy(source.reservable(num_arcs, arc_bytes as u64));
     let n = finals.len();
     let mut all_good = true;
-    source.runs(num_arcs, arc_bytes, "the arcs", |run| {
-        let from = arcs.len();
-        arcs.extend(run.chunks_exact(arc_bytes).map(arc_from));
-        // While they are in the cache.
-        all_good &= good(&arcs[from..], n);
-    })?;
+    if cfg!(target_endian = "little") && size_of::<Arc<W>>() == arc_bytes {
+        source.items(num_arcs, "the arcs", &mut arcs, |some| all_good &= good(some, n))?;
+    } else {
+        source.records(num_arcs, arc_bytes, "the arcs", |bytes| arcs.push(arc_from(bytes)))?;
+        all_good = good(&arcs, n);
+    }
     checked(source, header.start, offsets, finals, arcs, all_good)
 }
 
-/// True if every arc goes to one of `n` states, with labels and a weight that may be. Without branches: it runs over many
-/// arcs at once.
+/// True if every arc goes to one of `n` states, with labels and a weight that may be. Without branches, in 32 bits: the
+/// compiler looks at several arcs at once.
 #[inline]
 fn good<W: Weight>(arcs: &[Arc<W>], n: usize) -> bool {
-    arcs.iter().fold(true, |all, a| {
-        all & ((a.nextstate as usize) < n) & (a.ilabel != NO_LABEL) & (a.olabel != NO_LABEL) & a.weight.is_member()
-    })
+    let n = n as u32;
+    let bad = |a: &Arc<W>| {
+        (a.nextstate >= n) as u32
+            | (a.ilabel == NO_LABEL) as u32
+            | (a.olabel == NO_LABEL) as u32
+            | !a.weight.is_member() as u32
+    };
+    arcs.iter().fold(0, |any, a| any | bad(a)) == 0
 }
 
 /// The automaton, if its states exist and its weights are weights.
@@ -293,7 +304,9 @@ fn checked<W: Weight>(
     if start < -1 || start >= n as i64 {
         return Err(source.error(format!("start state {start} is not one of the {n} states")));
     }
-    if let Some(s) = finals.iter().position(|w| !w.is_member()) {
+    // All at once first: a search that may stop anywhere looks at one after the other.
+    let finals_good = finals.iter().fold(true, |all, w| all & w.is_member());
+    if !finals_good && let Some(s) = finals.iter().position(|w| !w.is_member()) {
         return Err(source.error(format!("the final weight of state {s} is not a number or minus infinity")));
     }
     if !arcs_good && let Some(i) = arcs.iter().position(|a| !good(std::slice::from_ref(a), n)) {

@@ -54,10 +54,7 @@ pub trait Weight: Semiring + WeaklyDivisibleSemiring + WeightQuantize + Copy + S
         self.to_f64() == 0.0
     }
     /// Neither NaN nor −∞.
-    #[inline(always)]
-    fn is_member(self) -> bool {
-        self.to_f64() > f64::NEG_INFINITY
-    }
+    fn is_member(self) -> bool;
     /// Order of cost; for the tropical semiring OpenFst's natural order.
     #[inline(always)]
     fn less(self, other: Self) -> bool {
@@ -142,6 +139,10 @@ macro_rules! weight {
             #[inline(always)]
             fn to_f64(self) -> f64 {
                 self.0 as f64
+            }
+            #[inline(always)]
+            fn is_member(self) -> bool {
+                self.0 > <$float>::NEG_INFINITY
             }
             #[inline(always)]
             fn key(self) -> u64 {
