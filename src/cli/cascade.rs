@@ -37,6 +37,13 @@ use script::Stage;
 pub struct CascadeArgs {
     /// Script of stages (`-`: standard input)
     script: String,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+/// What a cascade runs over, and where its results go.
+#[derive(Args, Debug)]
+pub struct RunArgs {
     /// Automata, templates with `?`, or archives (`-` or nothing: standard input)
     #[arg(value_name = "INPUT")]
     inputs: Vec<String>,
@@ -65,20 +72,27 @@ pub struct CascadeArgs {
 
 impl CascadeArgs {
     pub fn run(&self) -> Result<Status> {
-        if io::is_stdio(&self.script) && (self.inputs.is_empty() || self.inputs.iter().any(|i| io::is_stdio(i))) {
+        let inputs = &self.run.inputs;
+        if io::is_stdio(&self.script) && (inputs.is_empty() || inputs.iter().any(|i| io::is_stdio(i))) {
             return Err(Error::usage("the script and the input cannot both come from standard input"));
         }
         let (shown, text) = io::read_text(&self.script)?;
-        let stages = script::parse(&shown, &text)?;
+        self.run.run(&script::parse(&shown, &text)?)
+    }
+}
+
+impl RunArgs {
+    /// Runs the stages over every input.
+    pub fn run(&self, stages: &[Stage]) -> Result<Status> {
         let operands = Operands::default();
-        let effects = probe(&stages, &operands)?;
+        let effects = probe(stages, &operands)?;
         let inputs = Inputs::new(&self.inputs, self.range.as_deref())?;
-        check_templates(&stages, &effects, &inputs)?;
+        check_templates(stages, &effects, &inputs)?;
         let target = self.target(&effects, &inputs)?;
-        self.check_outputs(&stages, &effects, &inputs, &target)?;
+        self.check_outputs(stages, &effects, &inputs, &target)?;
 
         let cascade = runner::Cascade {
-            stages: &stages,
+            stages,
             effects: &effects,
             operands: &operands,
             target: &target,
@@ -92,7 +106,7 @@ impl CascadeArgs {
         let (total, failed, table) = (output.total, output.failed, output.table.take());
         output.finish()?;
         if let Some(table) = table {
-            eprint!("{}", table.show(&stages));
+            eprint!("{}", table.show(stages));
             eprintln!("{total} inputs, {failed} failed, {:.3} s", begun.elapsed().as_secs_f64());
         }
         if failed > 0 {

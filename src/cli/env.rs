@@ -8,9 +8,11 @@ use std::sync::Arc as Shared;
 
 use crate::error::{Error, Result};
 use crate::format::binary::{self, Container, Header};
+use crate::format::far::{FarType, FarWriter};
 use crate::format::io;
 use crate::fst::any::AnyFst;
 use crate::fst::symbols::SymbolTable;
+use crate::lm::{self, NgramModel};
 
 /// How a command ended: a test that says no is not a failure, but has its own exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +44,14 @@ pub trait Env {
     fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>>;
     /// The whole of a text file (potentials, label pairs), read once.
     fn read_text(&mut self, name: &str) -> Result<(String, Shared<String>)>;
+    /// A language model, loaded once.
+    fn model(&mut self, name: &str) -> Result<Shared<NgramModel>> {
+        lm::binary::load(name).map(Shared::new)
+    }
+    /// Several automata that belong together, as an archive.
+    fn put_archive(&mut self, name: &str, entries: &[(String, AnyFst)]) -> Result<()> {
+        write_archive(name, entries)
+    }
     /// The name of a file that the command reads by itself.
     fn path(&mut self, name: &str) -> Result<String> {
         Ok(name.to_string())
@@ -65,6 +75,15 @@ pub trait Env {
             None => Ok(inside.cloned()),
         }
     }
+}
+
+/// Writes an archive; the keys must be in order.
+pub fn write_archive(name: &str, entries: &[(String, AnyFst)]) -> Result<()> {
+    let mut far = FarWriter::create(name, FarType::Table)?;
+    for (key, fst) in entries {
+        far.add_as(key, fst, Container::Vector)?;
+    }
+    far.finish()
 }
 
 /// Files and the standard streams of the process.

@@ -109,9 +109,10 @@ impl SymbolTable {
         if let Some(old) = self.key(symbol) {
             return old;
         }
+        let table = self.by_symbol.take();
         self.push(symbol, key);
         let i = self.len() as u32 - 1;
-        if let Some(mut t) = self.by_symbol.take() {
+        if let Some(mut t) = table {
             let hash = |i: &u32| FxBuildHasher.hash_one(self.symbol_at(*i as usize));
             t.insert_unique(hash(&i), i, hash);
             self.by_symbol = OnceLock::from(t);
@@ -123,6 +124,7 @@ impl SymbolTable {
     /// symbols is the one found.
     pub(crate) fn push(&mut self, symbol: &str, key: i64) {
         let index = self.len();
+        self.by_symbol.take();
         self.text.push_str(symbol);
         self.ends.push(self.text.len());
         self.keys.push(key);

@@ -8,12 +8,13 @@ use std::sync::{Arc as Shared, Mutex, OnceLock, PoisonError};
 
 use std::collections::HashMap;
 
-use crate::cli::env::Env;
+use crate::cli::env::{Env, write_archive};
 use crate::error::{Error, Result};
 use crate::format::binary::{self, Container};
 use crate::format::{io, symtab, template};
 use crate::fst::any::AnyFst;
 use crate::fst::symbols::SymbolTable;
+use crate::lm::{self, NgramModel};
 
 /// Values read once under their name. A failed read is kept, too, as what it said.
 struct Cache<T>(Mutex<HashMap<String, Slot<T>>>);
@@ -43,6 +44,7 @@ pub struct Operands {
     fsts: Cache<Shared<AnyFst>>,
     tables: Cache<Shared<SymbolTable>>,
     texts: Cache<(String, Shared<String>)>,
+    models: Cache<Shared<NgramModel>>,
 }
 
 impl Operands {
@@ -54,6 +56,9 @@ impl Operands {
     }
     fn text(&self, name: &str) -> Result<(String, Shared<String>)> {
         self.texts.get(name, || io::read_text(name).map(|(shown, text)| (shown, Shared::new(text))))
+    }
+    fn model(&self, name: &str) -> Result<Shared<NgramModel>> {
+        self.models.get(name, || lm::binary::load(name).map(Shared::new))
     }
 }
 
@@ -181,6 +186,16 @@ impl Env for CascadeEnv<'_> {
     fn path(&mut self, name: &str) -> Result<String> {
         Ok(template::fill(name, self.key))
     }
+    fn model(&mut self, name: &str) -> Result<Shared<NgramModel>> {
+        match named(Some(name)) {
+            None => Err(no_text("a language model")),
+            Some(n) if template::is_template(n) => lm::binary::load(&template::fill(n, self.key)).map(Shared::new),
+            Some(n) => self.operands.model(n),
+        }
+    }
+    fn put_archive(&mut self, name: &str, entries: &[(String, AnyFst)]) -> Result<()> {
+        write_archive(&template::fill(name, self.key), entries)
+    }
     fn note(&mut self, line: &str) {
         self.notes.push(line.to_string());
     }
@@ -278,6 +293,19 @@ impl Env for ProbeEnv<'_> {
             self.seen(there)?;
         }
         Ok(name.to_string())
+    }
+    fn model(&mut self, name: &str) -> Result<Shared<NgramModel>> {
+        let found = match named(Some(name)) {
+            None => Err(no_text("a language model")),
+            // What it is shows only when there is an input.
+            Some(n) if self.later(n) => return Err(Error::usage("not yet there")),
+            Some(n) => self.operands.model(n),
+        };
+        self.seen(found)
+    }
+    fn put_archive(&mut self, name: &str, _: &[(String, AnyFst)]) -> Result<()> {
+        self.effect.outputs.push(name.to_string());
+        Ok(())
     }
     fn note(&mut self, _: &str) {}
 }

@@ -6,6 +6,7 @@ use super::stages::{PrintStrings, Save};
 use crate::cli::args;
 use crate::cli::env::{Env, Status};
 use crate::cli::fst::FstCommand;
+use crate::cli::lm::LmApply;
 use crate::error::{Error, Result};
 
 /// What a line can be: any operation, or one of the few that only make sense here.
@@ -14,6 +15,7 @@ use crate::error::{Error, Result};
 pub enum StageCommand {
     #[command(flatten)]
     Fst(FstCommand),
+    LmApply(LmApply),
     Save(Save),
     Printstrings(PrintStrings),
 }
@@ -34,6 +36,7 @@ impl Stage {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         match &self.command {
             StageCommand::Fst(c) => c.run(env),
+            StageCommand::LmApply(c) => c.run(env),
             StageCommand::Save(c) => c.run(env),
             StageCommand::Printstrings(c) => c.run(env),
         }
@@ -88,6 +91,10 @@ fn parse_line(grammar: &Command, place: &str, line: &str) -> std::result::Result
             words.remove(0);
         }
     }
+    // `weft lm apply` is the stage `lm-apply`.
+    if words.len() > 1 && words[0] == "lm" && words[1] == "apply" {
+        words.splice(..2, ["lm-apply".to_string()]);
+    }
     if words.is_empty() {
         return if line.trim_start().starts_with('#') || line.trim().is_empty() {
             Ok(None)
@@ -135,11 +142,10 @@ fn explain(name: &str, e: &clap::Error) -> String {
         .filter(|l| !l.is_empty() && !l.starts_with("For more information") && !l.starts_with("Usage: stage"))
         .collect();
     match e.kind() {
-        ErrorKind::InvalidSubcommand => format!(
-            "{}; a stage is an operation of `weft fst`, `save` or `printstrings`",
-            kept.join("; ")
-        )
-        .replacen("unrecognized subcommand", "unknown stage", 1),
+        ErrorKind::InvalidSubcommand => {
+            format!("{}; a stage is an operation of `weft fst`, `lm-apply`, `save` or `printstrings`", kept.join("; "))
+                .replacen("unrecognized subcommand", "unknown stage", 1)
+        }
         _ => format!("{name}: {}", kept.join("; ")),
     }
 }

@@ -1,14 +1,24 @@
 //! `weft lm`: language models, one file a command.
 
+mod apply;
+mod automaton;
+mod compile;
 mod estimate;
+mod info;
+mod query;
 
 use clap::{Args, Subcommand};
 
 use super::env::Status;
-use crate::error::Result;
+use crate::error::{Error, Result};
+
+pub use apply::LmApply;
 
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  weft lm estimate --order 4 train.txt -o lm.arpa")]
+#[command(
+    after_help = "Wherever a model is read, ARPA text and the binary of `weft lm compile` are both taken, plain or \
+                  compressed.\n\nExample:\n  weft lm compile lm.arpa -o lm.bin\n  weft lm query lm.bin test.txt"
+)]
 pub struct LmArgs {
     #[command(subcommand)]
     command: LmCommand,
@@ -17,12 +27,28 @@ pub struct LmArgs {
 #[derive(Subcommand, Debug)]
 enum LmCommand {
     Estimate(estimate::Cmd),
+    Compile(compile::Cmd),
+    Query(query::Cmd),
+    Info(info::Cmd),
+    Fst(automaton::Cmd),
+    Apply(apply::Cmd),
 }
 
 impl LmArgs {
     pub fn run(&self) -> Result<Status> {
         match &self.command {
             LmCommand::Estimate(c) => c.run(),
+            LmCommand::Compile(c) => c.run(),
+            LmCommand::Query(c) => c.run(),
+            LmCommand::Info(c) => c.run(),
+            LmCommand::Fst(c) => c.run(),
+            LmCommand::Apply(c) => c.run(),
         }
     }
+}
+
+/// Runs `work` on this many threads; 0 is one a processor.
+fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|e| Error::usage(format!("cannot start {threads} threads: {e}")))?.install(work)
 }

@@ -1,0 +1,109 @@
+//! The words of a lattice as the models number them.
+//!
+//! Every distinct output label is looked up once a lattice, so that the search does array look-ups only.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::{ApplyConfig, Boundaries, OP, Term};
+use crate::error::{Error, Result};
+use crate::fst::flat::{EPSILON, FlatFst, Label};
+use crate::fst::semiring::Weight;
+use crate::fst::symbols::SymbolTable;
+use crate::lm::vocab::{BEGIN, END};
+use crate::lm::{UNKNOWN, WordId};
+
+/// The word of an arc that has none.
+pub const NO_WORD: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Word,
+    Begin,
+    End,
+}
+
+pub struct Labels {
+    /// For every arc of the lattice, by its position, the index of its word or `NO_WORD`.
+    pub of_arc: Vec<u32>,
+    /// Of every word.
+    pub kinds: Vec<Kind>,
+    /// Of every word, for every term, its number in the model.
+    pub ids: Vec<Vec<WordId>>,
+}
+
+impl Labels {
+    pub fn new<W: Weight>(
+        lattice: &FlatFst<W>,
+        terms: &[Term],
+        symbols: &SymbolTable,
+        config: &ApplyConfig,
+    ) -> Result<Self> {
+        let mut index: HashMap<Label, u32, FxBuildHasher> = HashMap::default();
+        let mut labels =
+            Labels { of_arc: Vec::with_capacity(lattice.num_arcs()), kinds: vec![], ids: vec![vec![]; terms.len()] };
+        for a in lattice.all_arcs() {
+            let word = match index.get(&a.olabel) {
+                _ if a.olabel == EPSILON => NO_WORD,
+                Some(&word) => word,
+                None => {
+                    let word = labels.add(a.olabel, terms, symbols, config)?;
+                    index.insert(a.olabel, word);
+                    word
+                }
+            };
+            labels.of_arc.push(word);
+        }
+        labels.check_models(terms, symbols)?;
+        Ok(labels)
+    }
+
+    fn add(&mut self, label: Label, terms: &[Term], symbols: &SymbolTable, config: &ApplyConfig) -> Result<u32> {
+        let Some(word) = symbols.symbol(label as i64) else {
+            return Err(Error::op(
+                OP,
+                format!(
+                    "label {label} of the lattice has no word in its symbol table; name the right one with --symbols"
+                ),
+            ));
+        };
+        let kind = match word {
+            BEGIN => Kind::Begin,
+            END => Kind::End,
+            _ => Kind::Word,
+        };
+        if kind != Kind::Word && config.boundaries == Boundaries::Add {
+            return Err(Error::op(
+                OP,
+                format!("the lattice has {word} on an arc; its boundaries are there already: use --boundaries present"),
+            ));
+        }
+        for (ids, term) in self.ids.iter_mut().zip(terms) {
+            ids.push(term.model.word(word).unwrap_or(UNKNOWN));
+        }
+        self.kinds.push(kind);
+        Ok(self.kinds.len() as u32 - 1)
+    }
+
+    /// A lattice whose words are all unknown is an ordinary thing; a table whose words are all unknown is a mistake.
+    fn check_models(&self, terms: &[Term], symbols: &SymbolTable) -> Result<()> {
+        for (ids, term) in self.ids.iter().zip(terms) {
+            if ids.is_empty() || ids.iter().any(|&id| id != UNKNOWN) {
+                continue;
+            }
+            let words = || symbols.iter().filter(|&(w, key)| key != 0 && w != BEGIN && w != END);
+            if words().all(|(w, _)| term.model.word(w).is_none()) {
+                let (count, first) = (words().count(), words().next().map_or("", |(w, _)| w));
+                return Err(Error::op(
+                    OP,
+                    format!(
+                        "none of the {count} words of the lattice's symbol table ({first:?} and so on) is in the model {}; \
+                         is it the right model, with words written the same way?",
+                        term.name
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}

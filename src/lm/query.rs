@@ -1,0 +1,233 @@
+//! Scores of sentences: per word, per sentence and of a whole text, with the arithmetic and the counts of KenLM's `query`.
+//!
+//! Words are what stands between blanks; a sentence is a line. With boundaries a sentence begins after `<s>` and its
+//! `</s>` is scored and counted as a token. Blocks of lines are scored in parallel; sums over the text are made in the
+//! order of the text, so that they do not depend on the number of threads.
+
+use std::io::{BufRead, Write};
+
+use rayon::prelude::*;
+
+use super::model::{NgramModel, Scored};
+use super::vocab::END;
+use super::{LanguageModel, LmState, UNKNOWN, WordId};
+use crate::error::{Error, Result};
+use crate::format::io::Input;
+
+/// What to print, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryConfig {
+    pub words: bool,
+    pub sentences: bool,
+    pub summary: bool,
+    pub json: bool,
+    /// A sentence begins after `<s>` and ends with `</s>`.
+    pub boundaries: bool,
+}
+
+/// Sums over a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Summary {
+    pub log10: f64,
+    pub log10_oov: f64,
+    pub tokens: u64,
+    pub oovs: u64,
+}
+
+impl Summary {
+    pub fn perplexity(&self) -> f64 {
+        10f64.powf(-(self.log10 / self.tokens as f64))
+    }
+    pub fn perplexity_without_oov(&self) -> f64 {
+        10f64.powf(-((self.log10 - self.log10_oov) / (self.tokens - self.oovs) as f64))
+    }
+}
+
+/// Bytes of text that one thread scores in a row.
+const PIECE: usize = 1 << 17;
+/// Pieces that are in memory at a time.
+const PIECES: usize = 64;
+
+/// Scores every line of a text and prints what is asked for.
+pub fn query(model: &NgramModel, mut text: Input, out: &mut dyn Write, config: &QueryConfig) -> Result<Summary> {
+    let scorer = Scorer::new(model, config)?;
+    let mut summary = Summary::default();
+    let fail = |e| Error::io("standard output", e);
+    let mut pieces: Vec<Vec<u8>> = vec![];
+    let mut ended = false;
+    while !ended {
+        pieces.clear();
+        while pieces.len() < PIECES && !ended {
+            let mut piece = Vec::with_capacity(PIECE + (1 << 12));
+            ended = fill(&mut text, &mut piece)?;
+            if !piece.is_empty() {
+                pieces.push(piece);
+            }
+        }
+        let done: Vec<Piece> = pieces.par_iter().map(|p| scorer.piece(p)).collect();
+        for piece in done {
+            out.write_all(&piece.text).map_err(fail)?;
+            piece.totals.iter().for_each(|&t| summary.log10 += t as f64);
+            piece.oov_log10.iter().for_each(|&t| summary.log10_oov += t as f64);
+            summary.tokens += piece.tokens;
+            summary.oovs += piece.oov_log10.len() as u64;
+        }
+    }
+    if config.summary {
+        print_summary(&summary, out, config.json).map_err(fail)?;
+    }
+    Ok(summary)
+}
+
+/// Reads whole lines up to about `PIECE` bytes; true at the end of the text.
+fn fill(text: &mut Input, piece: &mut Vec<u8>) -> Result<bool> {
+    while piece.len() < PIECE {
+        let n = text.reader.read_until(b'\n', piece).map_err(|e| Error::io(&text.name, e))?;
+        if n == 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn print_summary(s: &Summary, out: &mut dyn Write, json: bool) -> std::io::Result<()> {
+    // A text without words has no perplexity.
+    let (with, without) = (s.perplexity(), s.perplexity_without_oov());
+    if json {
+        let number = |x: f64| if x.is_finite() { serde_json::json!(x) } else { serde_json::Value::Null };
+        let object = serde_json::json!({
+            "perplexity": number(with), "perplexity_without_oov": number(without), "oovs": s.oovs, "tokens": s.tokens,
+        });
+        writeln!(out, "{object}")
+    } else {
+        let (with, without) = (Shortest(with), Shortest(without));
+        writeln!(out, "Perplexity including OOVs:\t{with}\nPerplexity excluding OOVs:\t{without}")?;
+        writeln!(out, "OOVs:\t{}\nTokens:\t{}", s.oovs, s.tokens)
+    }
+}
+
+/// The scores of some lines.
+#[derive(Default)]
+struct Piece {
+    text: Vec<u8>,
+    totals: Vec<f32>,
+    oov_log10: Vec<f32>,
+    tokens: u64,
+}
+
+struct Scorer<'a> {
+    model: &'a NgramModel,
+    config: &'a QueryConfig,
+    start: LmState,
+    end: Option<WordId>,
+}
+
+fn blank(b: u8) -> bool {
+    matches!(b, b' ' | b'\t' | b'\r' | b'\x0b' | b'\x0c' | 0)
+}
+
+impl<'a> Scorer<'a> {
+    fn new(model: &'a NgramModel, config: &'a QueryConfig) -> Result<Self> {
+        let (start, end) = match (config.boundaries, model.begin(), model.end_word()) {
+            (false, ..) => (model.null(), None),
+            (true, Some(begin), Some(end)) => (begin, Some(end)),
+            _ => {
+                return Err(Error::usage(
+                    "the model has no <s> or no </s>; to score without sentence boundaries add --no-boundaries",
+                ));
+            }
+        };
+        Ok(Scorer { model, config, start, end })
+    }
+
+    fn piece(&self, text: &[u8]) -> Piece {
+        let mut piece = Piece::default();
+        let text = text.strip_suffix(b"\n").unwrap_or(text);
+        for line in text.split(|&b| b == b'\n') {
+            self.line(line, &mut piece);
+        }
+        piece
+    }
+
+    fn line(&self, line: &[u8], piece: &mut Piece) {
+        let mut state = self.start;
+        let mut total = 0f32;
+        let (oovs, tokens) = (piece.oov_log10.len(), piece.tokens);
+        let json_words = self.config.json && self.config.words;
+        let from = piece.text.len();
+        if json_words {
+            piece.text.extend_from_slice(b"{\"words\":[");
+        }
+        for word in line.split(|&b| blank(b)).filter(|w| !w.is_empty()) {
+            let id = self.model.vocab().find(word).unwrap_or(UNKNOWN);
+            let scored = self.model.score(state, id);
+            if id == UNKNOWN {
+                piece.oov_log10.push(scored.log10);
+            }
+            self.take(word, id, &scored, &mut state, &mut total, piece);
+        }
+        if let Some(end) = self.end {
+            let scored = self.model.score(state, end);
+            self.take(END.as_bytes(), end, &scored, &mut state, &mut total, piece);
+        }
+        piece.totals.push(total);
+        let (oov, tokens) = (piece.oov_log10.len() - oovs, piece.tokens - tokens);
+        let out = &mut piece.text;
+        // Writing to memory does not fail.
+        let _ = match (self.config.json, self.config.sentences || self.config.words) {
+            (_, false) => Ok(()),
+            (true, true) => {
+                if json_words {
+                    if out.last() == Some(&b',') {
+                        out.pop();
+                    }
+                    out.extend_from_slice(b"],");
+                } else {
+                    out.truncate(from);
+                    out.push(b'{');
+                }
+                writeln!(out, "\"log10\":{},\"oov\":{oov},\"tokens\":{tokens}}}", Json(total))
+            }
+            (false, true) if self.config.sentences => writeln!(out, "Total: {} OOV: {oov}", Shortest(total)),
+            (false, true) => writeln!(out),
+        };
+    }
+
+    #[inline]
+    fn take(&self, word: &[u8], id: WordId, scored: &Scored, state: &mut LmState, total: &mut f32, piece: &mut Piece) {
+        *total += scored.log10;
+        *state = scored.state;
+        piece.tokens += 1;
+        if !self.config.words {
+            return;
+        }
+        let out = &mut piece.text;
+        let _ = if self.config.json {
+            let word = serde_json::Value::from(String::from_utf8_lossy(word));
+            write!(out, "{{\"word\":{word},\"length\":{},\"log10\":{}}},", scored.length, Json(scored.log10))
+        } else {
+            out.extend_from_slice(word);
+            write!(out, "={id} {} {}\t", scored.length, Shortest(scored.log10))
+        };
+    }
+}
+
+/// The shortest digits that are the float, of two equally short ones the even: as KenLM prints it.
+pub struct Shortest<F>(pub F);
+
+impl<F: zmij::Float> std::fmt::Display for Shortest<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let mut buffer = zmij::Buffer::new();
+        let text = buffer.format(self.0);
+        f.write_str(text.strip_suffix(".0").unwrap_or(text))
+    }
+}
+
+/// A float as JSON has it: there is no infinity.
+struct Json(f32);
+
+impl std::fmt::Display for Json {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        if self.0.is_finite() { Shortest(self.0).fmt(f) } else { f.write_str("null") }
+    }
+}
