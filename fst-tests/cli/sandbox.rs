@@ -36,13 +36,18 @@ impl Said {
 
 pub const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
+/// A model of the words of the lattices.
+const ARPA: &str = "\\data\\\nngram 1=6\nngram 2=3\n\n\\1-grams:\n-2\t<unk>\n-99\t<s>\t-0.5\n-1\t</s>\n-1\ta\t-0.25\n\
+                    -1.5\tb\t-0.5\n-0.5\tc\t-0.125\n\n\\2-grams:\n-0.25\t<s> a\n-0.5\ta c\n-0.125\tc </s>\n\n\\end\\\n";
+
 impl Sandbox {
     /// An empty folder.
     pub fn empty() -> Self {
         Sandbox { dir: tempfile::tempdir().unwrap() }
     }
 
-    /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far, train.txt.
+    /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far; lat.fst, lats/1.fst to
+    /// 3.fst, train.txt, test.txt, lm.arpa, big.arpa.
     pub fn new() -> Self {
         let s = Self::empty();
         let names = ["a", "b", "c", "d", "x", "y", "z", "p", "q", "r", "1", "2", "3"];
@@ -62,6 +67,12 @@ impl Sandbox {
         for (name, how) in [("a", ""), ("b", ""), ("acc", "--acceptor"), ("s1", "--acceptor"), ("s2", "--acceptor")] {
             s.run(&format!("weft fst compile {how} {keep} {name}.t {name}.fst")).ok();
         }
+        for name in ["lat.fst", "lats/1.fst", "lats/2.fst", "lats/3.fst"] {
+            s.run(&format!("mkdir -p lats && cp acc.fst {name}")).ok();
+        }
+        s.write("test.txt", "a c\nb c\na d c\n");
+        s.write("lm.arpa", ARPA);
+        s.write("big.arpa", ARPA);
         s.write("copy.weft", "arcsort\n");
         s.run("weft cascade copy.weft s1.fst s2.fst -o s.far").ok();
         s

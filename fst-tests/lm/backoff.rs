@@ -14,8 +14,6 @@ pub struct Backoff {
     pub ngrams: BTreeMap<Vec<String>, (f32, f32)>,
 }
 
-pub const WORDS: [&str; 4] = ["a", "b", "c", "<unk>"];
-
 impl Backoff {
     /// log10 p(word | context), and the words of the n-gram that matched.
     pub fn log10(&self, context: &[String], word: &str) -> (f64, usize) {

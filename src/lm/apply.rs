@@ -173,7 +173,7 @@ fn search<W: Weight, S: Scorer>(
     match (config.prune, sorted) {
         (Some(beam), _) => pruned::best_first(&mut product, &mut scorer, sorted, beam)?,
         (None, true) => product.in_order(&mut scorer)?,
-        (None, false) => product.from_start(&mut scorer)?,
+        (None, false) => product.as_reached(&mut scorer)?,
     }
     let (fst, origin) = product.finish(&scorer);
     let Some(beam) = config.prune else {

@@ -4,6 +4,8 @@
 //! an n-gram itself, a probability must not be above one, and `\end\` must be there: a file that was cut off is noticed.
 //! Sections of two words and more are parsed in parallel; nothing but the model itself is kept in memory.
 
+use std::io::BufRead;
+
 use rayon::prelude::*;
 
 use super::build::{Builder, Entry};
@@ -21,7 +23,7 @@ pub fn read(name: &str) -> Result<NgramModel> {
 }
 
 pub fn read_from(input: Input) -> Result<NgramModel> {
-    let mut lines = Lines { input, buffer: vec![], line: 0 };
+    let mut lines = Lines { input, buffer: vec![], line: 0, bytes: 0 };
     let counts = header(&mut lines)?;
     let order = counts.len();
     let mut builder = Builder::new(order);
@@ -55,16 +57,25 @@ struct Lines {
     input: Input,
     buffer: Vec<u8>,
     line: usize,
+    bytes: u64,
 }
 
 impl Lines {
+    /// Appends the next line to `buffer` and counts it; the number of its bytes, 0 at the end of the file.
+    fn read(&mut self, buffer: &mut Vec<u8>) -> Result<usize> {
+        let n = self.input.reader.read_until(b'\n', buffer);
+        let n = n.map_err(|e| io::read_error(&self.input.name, self.bytes, e))?;
+        self.line += 1;
+        self.bytes += n as u64;
+        Ok(n)
+    }
     /// The next line without its end, trimmed; `None` at the end of the file.
     fn next(&mut self) -> Result<Option<&[u8]>> {
-        self.buffer.clear();
-        let Lines { input, buffer, line } = self;
-        let n = read_line(input, buffer)?;
-        *line += 1;
-        Ok((n > 0).then(|| buffer.trim_ascii()))
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        let read = self.read(&mut buffer);
+        self.buffer = buffer;
+        Ok((read? > 0).then(|| self.buffer.trim_ascii()))
     }
     /// The next line that is not blank.
     fn next_filled(&mut self) -> Result<Option<&[u8]>> {
@@ -78,16 +89,6 @@ impl Lines {
     fn error(&self, column: usize, message: impl Into<String>) -> Error {
         Error::text(&self.input.name, self.line, column, message)
     }
-}
-
-fn read_line(input: &mut Input, buffer: &mut Vec<u8>) -> Result<usize> {
-    use std::io::BufRead;
-    input.reader.read_until(b'\n', buffer).map_err(|e| match e.kind() {
-        std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::InvalidData | std::io::ErrorKind::InvalidInput => {
-            Error::usage(format!("{}: the compressed stream is damaged or cut off: {e}", input.name))
-        }
-        _ => Error::io(&input.name, e),
-    })
 }
 
 /// A line as messages quote it.
@@ -196,8 +197,7 @@ fn ngrams(lines: &mut Lines, builder: &mut Builder, n: usize, count: u64, order:
         let before = found;
         while found < count && found - before < BLOCK_LINES as u64 {
             let from = block.len();
-            let length = read_line(&mut lines.input, &mut block)?;
-            lines.line += 1;
+            let length = lines.read(&mut block)?;
             let text = block[from..].trim_ascii();
             if length == 0 || text.starts_with(b"\\") {
                 // What stands in the block may be what is wrong: it is looked at first.

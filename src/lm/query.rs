@@ -12,7 +12,7 @@ use super::model::{NgramModel, Scored};
 use super::vocab::END;
 use super::{LanguageModel, LmState, UNKNOWN, WordId};
 use crate::error::{Error, Result};
-use crate::format::io::Input;
+use crate::format::io::{self, Input};
 
 /// What to print, and how.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +82,7 @@ pub fn query(model: &NgramModel, mut text: Input, out: &mut dyn Write, config: &
 /// Reads whole lines up to about `PIECE` bytes; true at the end of the text.
 fn fill(text: &mut Input, piece: &mut Vec<u8>) -> Result<bool> {
     while piece.len() < PIECE {
-        let n = text.reader.read_until(b'\n', piece).map_err(|e| Error::io(&text.name, e))?;
+        let n = text.reader.read_until(b'\n', piece).map_err(|e| io::read_error(&text.name, 0, e))?;
         if n == 0 {
             return Ok(true);
         }

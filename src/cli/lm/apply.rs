@@ -22,7 +22,7 @@ use crate::lm::apply::{self, ApplyConfig, Boundaries, Part, Term};
                   `lm-apply` with the same options is a stage of `weft cascade`.\n\n\
                   Examples:\n  weft lm apply --lm lm.arpa --prune 9 lat.fst -o out.fst\n  \
                   weft lm apply --lm lm.arpa --scale 0.8 --boundaries add 'lats/?.fst' -o 'out/?.fst.gz' --range 1:3\n  \
-                  weft lm apply --lm big.arpa --subtract lm.arpa s-lm.far -o rescored.far")]
+                  weft lm apply --lm big.arpa --subtract lm.arpa s.far -o rescored.far")]
 pub struct Cmd {
     #[command(flatten)]
     stage: LmApply,

@@ -25,6 +25,7 @@ pub struct LmArgs {
 }
 
 #[derive(Subcommand, Debug)]
+#[allow(clippy::large_enum_variant)] // one value a process
 enum LmCommand {
     Estimate(estimate::Cmd),
     Compile(compile::Cmd),

@@ -136,7 +136,7 @@ impl<'a, W: Weight> Product<'a, W> {
     }
 
     /// All pairs that the start reaches, as they are seen.
-    pub fn from_start<S: Scorer>(&mut self, scorer: &mut S) -> Result<()> {
+    pub fn as_reached<S: Scorer>(&mut self, scorer: &mut S) -> Result<()> {
         self.start(scorer);
         let mut number = 0;
         while (number as usize) < self.table.len() {
