@@ -38,12 +38,10 @@ enum Command {
     Fst(fst::FstArgs),
     /// Archives of many automata in one file (OpenFst's far tools)
     Far(far::FarArgs),
-    /// Language models: estimate them from text
+    /// Language models: estimate, query, look at as automata, apply to lattices
     Lm(lm::LmArgs),
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
-    /// Language models: compile, query, look at as automata, apply to lattices
-    Lm(lm::LmArgs),
 }
 
 /// Runs the command line. 0: all done; 1: a test said no, or some inputs failed; 2: usage or environment.
@@ -65,7 +63,6 @@ pub fn main(argv: Vec<OsString>) -> ExitCode {
         Command::Far(args) => args.run(),
         Command::Lm(args) => args.run(),
         Command::Cascade(args) => args.run(),
-        Command::Lm(args) => args.run(),
     };
     match outcome.and_then(|status| env.finish().map(|()| status)) {
         Ok(Status::Done) => ExitCode::SUCCESS,
