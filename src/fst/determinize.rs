@@ -21,11 +21,12 @@ use rustc_hash::FxBuildHasher;
 use super::flat::{Arc, Builder, FlatFst, Label, NO_STATE, StateId};
 use super::semiring::{DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, shortest_distance};
+use super::strings::{EMPTY, StringId, Strings};
 use crate::error::{Error, Result};
 use engine::Engine;
 pub(crate) use pruned::prune_in_place;
 use relation::Relation;
-use residual::{Gallic, GallicSet, Residual, Strings, Weights};
+use residual::{Gallic, GallicSet, Residual, Weights};
 
 /// What to do with a transducer that gives several outputs for one input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -178,12 +179,12 @@ fn transducer<W: Weight>(
 /// Outputs that are left at a final state: what `subsequential` needs to know of them.
 trait Outputs<W: Weight>: Residual<W> {
     /// Every output with its weight, in order.
-    fn outputs<'a>(&'a self, sum: &'a Self::Final) -> &'a [(u32, W)];
+    fn outputs<'a>(&'a self, sum: &'a Self::Final) -> &'a [(StringId, W)];
     fn strings(&mut self) -> &mut Strings;
 }
 
 impl<W: Weight> Outputs<W> for Gallic {
-    fn outputs<'a>(&'a self, sum: &'a Option<(u32, W)>) -> &'a [(u32, W)] {
+    fn outputs<'a>(&'a self, sum: &'a Option<(StringId, W)>) -> &'a [(StringId, W)] {
         sum.as_slice()
     }
     fn strings(&mut self) -> &mut Strings {
@@ -191,7 +192,7 @@ impl<W: Weight> Outputs<W> for Gallic {
     }
 }
 impl<W: Weight> Outputs<W> for GallicSet<W> {
-    fn outputs<'a>(&'a self, sum: &'a Option<u32>) -> &'a [(u32, W)] {
+    fn outputs<'a>(&'a self, sum: &'a Option<u32>) -> &'a [(StringId, W)] {
         sum.map_or(&[], |id| self.get(id))
     }
     fn strings(&mut self) -> &mut Strings {
@@ -204,7 +205,7 @@ impl<W: Weight> Outputs<W> for GallicSet<W> {
 enum Node {
     Subset(u32),
     /// What is still to be written, after the input has ended.
-    Rest(u32),
+    Rest(StringId),
     Superfinal,
 }
 
@@ -217,10 +218,10 @@ fn subsequential<W: Weight, R: Outputs<W>>(
     let Some(start) = engine.start()? else { return Ok((b.finish(), vec![])) };
     let mut nodes = vec![Node::Subset(start)];
     let mut of_subset: Vec<StateId> = vec![0];
-    let mut of_rest: HashMap<u32, StateId, FxBuildHasher> = HashMap::default();
+    let mut of_rest: HashMap<StringId, StateId, FxBuildHasher> = HashMap::default();
     let mut superfinal = NO_STATE;
     let mut heads: Vec<StateId> = vec![];
-    let mut left: Vec<(u32, W)> = vec![];
+    let mut left: Vec<(StringId, W)> = vec![];
     b.set_start(0);
     let mut i = 0;
     while i < nodes.len() {
@@ -256,12 +257,12 @@ fn subsequential<W: Weight, R: Outputs<W>>(
             }
         }
         if let [(string, weight)] = left[..]
-            && let [] | [_] = engine.residual.strings().get(string)
+            && engine.residual.strings().len(string) <= 1
         {
             // One label at most: a final weight, or an arc to the one state where all ends.
-            match engine.residual.strings().get(string).first() {
-                None => b.set_final(this, weight),
-                Some(&label) => {
+            match engine.residual.strings().first(string) {
+                _ if string == EMPTY => b.set_final(this, weight),
+                label => {
                     if superfinal == NO_STATE {
                         superfinal = nodes.len() as StateId;
                         nodes.push(Node::Superfinal);
@@ -274,8 +275,7 @@ fn subsequential<W: Weight, R: Outputs<W>>(
         let mut ilabel = config.subsequential_label;
         for &(string, weight) in &left {
             let strings = engine.residual.strings();
-            let olabel = strings.get(string).first().copied().unwrap_or(0);
-            let rest = strings.without_first(string);
+            let (olabel, rest) = (strings.first(string), strings.rest(string));
             let dest = *of_rest.entry(rest).or_insert_with(|| {
                 nodes.push(Node::Rest(rest));
                 nodes.len() as StateId - 1

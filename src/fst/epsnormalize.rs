@@ -322,8 +322,7 @@ impl<'a, W: Weight> Removal<'a, W> {
     }
     /// Appending one label keeps the order.
     fn times(&mut self, d: &[(StringId, W)], olabel: Label, weight: W) -> Pairs<W> {
-        let last = self.strings.of_label(olabel);
-        d.iter().map(|&(s, w)| (self.strings.concat(s, last), w.otimes(weight))).collect()
+        d.iter().map(|&(s, w)| (self.strings.append(s, olabel), w.otimes(weight))).collect()
     }
     fn times_set(&mut self, d: &[(StringId, W)], set: Set) -> Pairs<W> {
         let mut sum = vec![];
@@ -338,7 +337,7 @@ impl<'a, W: Weight> Removal<'a, W> {
         }
         sum
     }
-    fn plus(&self, a: &[(StringId, W)], b: &[(StringId, W)]) -> Pairs<W> {
+    fn plus(&mut self, a: &[(StringId, W)], b: &[(StringId, W)]) -> Pairs<W> {
         let mut sum = Vec::with_capacity(a.len() + b.len());
         let (mut i, mut j) = (0, 0);
         while i < a.len() && j < b.len() {

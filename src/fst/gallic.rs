@@ -63,8 +63,7 @@ pub fn factor<W: Weight>(op: &'static str, mut g: Gallic<W>) -> Result<FlatFst<W
                 let set = g.sets[a.olabel as usize];
                 for &(string, weight) in &g.pool[set.from as usize..][..set.len as usize] {
                     let string = g.strings.concat(residual, string);
-                    let (label, rest) = g.strings.split(string);
-                    let rest = if string == EMPTY { EMPTY } else { rest };
+                    let (label, rest) = (g.strings.first(string), g.strings.rest(string));
                     arcs.push(Arc::new(a.ilabel, label, weight, place((a.nextstate, rest))));
                 }
             }
@@ -73,7 +72,7 @@ pub fn factor<W: Weight>(op: &'static str, mut g: Gallic<W>) -> Result<FlatFst<W
         for i in 0..set.len {
             let (string, weight) = if state == NO_STATE { (EMPTY, W::ONE) } else { g.pool[(set.from + i) as usize] };
             let string = g.strings.concat(residual, string);
-            let (label, rest) = g.strings.split(string);
+            let (label, rest) = (g.strings.first(string), g.strings.rest(string));
             match (set.len, g.strings.len(string)) {
                 (1, 0) => final_weight = weight,
                 (1, 1) => {
@@ -108,8 +107,8 @@ mod tests {
     fn a_set_of_strings_becomes_arcs() {
         // One arc, input 5, outputs {1 2 (weight 0.5), empty (weight 1)}; then a final string 3.
         let mut strings = Strings::default();
-        let (two, three) = (strings.of_label(2), strings.of_label(3));
-        let one_two = strings.cons(1, two);
+        let (one, three) = (strings.of_label(1), strings.of_label(3));
+        let one_two = strings.append(one, 2);
         let graph = FlatFst::from_rows(
             0,
             vec![(Tropical::ZERO, vec![Arc::new(5, 0, Tropical::ONE, 1)]), (Tropical::ONE, vec![])],

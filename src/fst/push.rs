@@ -14,7 +14,7 @@ use super::map::{MapConfig, MapType, map_within};
 use super::reweight::{ReweightType, reweight};
 use super::semiring::{DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, shortest_distance};
-use super::strings::{EMPTY, Lists, Slice, StringId, Strings};
+use super::strings::{EMPTY, Lists, StringId, Strings, View};
 use super::visit::{Incoming, components, start_on_cycle};
 use crate::error::Result;
 
@@ -90,14 +90,14 @@ fn push_weights<W: Weight>(fst: FlatFst<W>, config: &PushConfig) -> Result<FlatF
 /// What all paths on the far side of a state share; none if there is no path.
 #[derive(Clone, Copy)]
 struct Potential<W> {
-    output: Slice,
+    output: View,
     weight: W,
 }
 
 fn push_labels<W: Weight>(fst: &FlatFst<W>, config: &PushConfig) -> Result<FlatFst<W>> {
     let direction = config.direction;
-    let mut lists = Lists::default();
-    let outputs = common_outputs(fst, direction, &mut lists);
+    let mut strings = Strings::default();
+    let outputs = common_outputs(fst, direction, &mut strings.lists);
     let weights = if config.weights {
         distances(fst, config)?
     } else {
@@ -116,12 +116,12 @@ fn push_labels<W: Weight>(fst: &FlatFst<W>, config: &PushConfig) -> Result<FlatF
         .map(|(output, &weight)| output.filter(|_| !weight.is_zero_w()).map(|output| Potential { output, weight }))
         .collect();
     // Without a successful path nothing is common to all: then nothing is removed.
-    let affix = shared_by_all(fst, &potentials, direction, &lists).unwrap_or(Affix::NONE);
+    let affix = shared_by_all(fst, &potentials, direction, &mut strings.lists).unwrap_or(Affix::NONE);
     let removed = Affix {
-        output: if config.remove_common_affix { affix.output } else { Slice::EMPTY },
+        output: if config.remove_common_affix { affix.output } else { View::EMPTY },
         weight: if config.remove_total_weight { affix.weight } else { W::ONE },
     };
-    let moved = Moved::new(fst, &potentials, direction, removed, &lists);
+    let moved = Moved::new(fst, &potentials, direction, removed, strings);
     factor("push", moved.into_gallic(fst))
 }
 
@@ -129,9 +129,9 @@ fn push_labels<W: Weight>(fst: &FlatFst<W>, config: &PushConfig) -> Result<FlatF
 type Affix<W> = Potential<W>;
 
 impl<W: Weight> Affix<W> {
-    const NONE: Self = Potential { output: Slice::EMPTY, weight: W::ONE };
+    const NONE: Self = Potential { output: View::EMPTY, weight: W::ONE };
     fn is_one(&self) -> bool {
-        self.output.len == 0 && self.weight.is_one_w()
+        self.output.is_empty() && self.weight.is_one_w()
     }
 }
 
@@ -139,7 +139,7 @@ fn shared_by_all<W: Weight>(
     fst: &FlatFst<W>,
     potentials: &[Option<Potential<W>>],
     direction: ReweightType,
-    lists: &Lists,
+    lists: &mut Lists,
 ) -> Option<Affix<W>> {
     if direction == ReweightType::ToInitial {
         return potentials[fst.start() as usize];
@@ -150,22 +150,26 @@ fn shared_by_all<W: Weight>(
         let weight = p.weight.otimes(f);
         sum = Some(match sum {
             None => Affix { output: p.output, weight },
-            Some(q) => Affix { output: lists.common(q.output, p.output), weight: q.weight.oplus(weight) },
+            Some(q) => Affix { output: lists.common_with(q.output, EPSILON, p.output), weight: q.weight.oplus(weight) },
         });
     }
     sum
 }
 
-/// For every state the longest common beginning of the outputs of all paths to a final state, first label newest in its
-/// list; or the longest common end of those from the start, last label newest.
-fn common_outputs<W: Weight>(fst: &FlatFst<W>, direction: ReweightType, lists: &mut Lists) -> Vec<Option<Slice>> {
+/// For every state the longest common beginning of the outputs of all paths to a final state; or the longest common end of
+/// those from the start, last label first.
+pub(super) fn common_outputs<W: Weight>(
+    fst: &FlatFst<W>,
+    direction: ReweightType,
+    lists: &mut Lists,
+) -> Vec<Option<View>> {
     let n = fst.num_states();
     let to_initial = direction == ReweightType::ToInitial;
-    let mut d: Vec<Option<Slice>> = vec![None; n];
+    let mut d: Vec<Option<View>> = vec![None; n];
     if to_initial {
-        fst.states().filter(|&s| fst.is_final(s)).for_each(|s| d[s as usize] = Some(Slice::EMPTY));
+        fst.states().filter(|&s| fst.is_final(s)).for_each(|s| d[s as usize] = Some(View::EMPTY));
     } else {
-        d[fst.start() as usize] = Some(Slice::EMPTY);
+        d[fst.start() as usize] = Some(View::EMPTY);
     }
     let incoming = to_initial.then(|| Incoming::new(fst));
     let component = components(fst, |_| true);
@@ -184,12 +188,11 @@ fn common_outputs<W: Weight>(fst: &FlatFst<W>, direction: ReweightType, lists: &
             let Some(here) = d[s as usize] else { continue };
             let mut relax = |arc: &Arc<W>, to: StateId| {
                 let old = d[to as usize];
-                if old.is_some_and(|o| o.len == 0) {
-                    return;
-                }
-                let candidate = if arc.olabel == EPSILON { here } else { lists.add(here, arc.olabel) };
-                let new = old.map_or(candidate, |o| lists.common(o, candidate));
-                if old.is_none_or(|o| new.len < o.len) {
+                let new = match old {
+                    None => lists.divided(arc.olabel, here, 0),
+                    Some(old) => lists.common_with(old, arc.olabel, here),
+                };
+                if old.is_none_or(|o| new.len() < o.len()) {
                     d[to as usize] = Some(new);
                     if component.of[to as usize] == component.of[s as usize] && !queued[to as usize] {
                         queued[to as usize] = true;
@@ -225,24 +228,24 @@ impl<W: Weight> Moved<W> {
         potentials: &[Option<Potential<W>>],
         direction: ReweightType,
         removed: Affix<W>,
-        lists: &Lists,
+        mut strings: Strings,
     ) -> Self {
-        let mut strings = Strings::default();
         let to_initial = direction == ReweightType::ToInitial;
         let mut arcs = Vec::with_capacity(fst.num_arcs());
         let mut finals = Vec::with_capacity(fst.num_states());
-        let mut buffer = vec![];
         for s in fst.states() {
             let p = potentials[s as usize];
             for a in fst.arcs(s) {
                 arcs.push(match (p, potentials[a.nextstate as usize]) {
                     (Some(p), Some(q)) if to_initial => {
                         let weight = a.weight.otimes(q.weight).odivide(p.weight);
-                        (after_prefix(&mut strings, lists, a.olabel, q.output, p.output.len, &mut buffer), weight)
+                        let rest = strings.lists.divided(a.olabel, q.output, p.output.len());
+                        (strings.intern(rest), weight)
                     }
                     (Some(p), Some(q)) => {
                         let weight = p.weight.otimes(a.weight).odivide(q.weight);
-                        (before_suffix(&mut strings, lists, p.output, a.olabel, q.output.len), weight)
+                        let rest = strings.lists.divided(a.olabel, p.output, q.output.len());
+                        (strings.intern(rest.reversed()), weight)
                     }
                     _ => (strings.of_label(a.olabel), a.weight),
                 });
@@ -253,8 +256,8 @@ impl<W: Weight> Moved<W> {
                 Some(p) if to_initial => Some((EMPTY, f.odivide(p.weight))),
                 None if to_initial => Some((EMPTY, f)),
                 Some(p) => {
-                    let cut = removed.output.len;
-                    let output = before_suffix(&mut strings, lists, p.output, EPSILON, cut);
+                    let rest = strings.lists.drop_front(p.output, removed.output.len());
+                    let output = strings.intern(rest.reversed());
                     let weight = p.weight.otimes(f);
                     Some((output, if removed.is_one() { weight } else { weight.odivide(removed.weight) }))
                 }
@@ -263,7 +266,7 @@ impl<W: Weight> Moved<W> {
         }
         let mut moved = Moved { arcs, finals, new_start: None, strings };
         if let Some(p) = potentials[fst.start() as usize].filter(|p| !p.is_one()) {
-            moved.make_good(fst, p, direction, lists);
+            moved.make_good(fst, p, direction);
         }
         if to_initial && !removed.is_one() {
             moved.remove_at_start(fst, removed);
@@ -272,13 +275,9 @@ impl<W: Weight> Moved<W> {
     }
 
     /// What was divided out of the start is multiplied in again.
-    fn make_good(&mut self, fst: &FlatFst<W>, p: Potential<W>, direction: ReweightType, lists: &Lists) {
+    fn make_good(&mut self, fst: &FlatFst<W>, p: Potential<W>, direction: ReweightType) {
         let (output, weight) = match direction {
-            ReweightType::ToInitial => {
-                let labels: Vec<_> = lists.labels(p.output).collect();
-                let output = labels.iter().rev().fold(EMPTY, |rest, &l| self.strings.cons(l, rest));
-                (output, p.weight)
-            }
+            ReweightType::ToInitial => (self.strings.intern(p.output), p.weight),
             ReweightType::ToFinal => (EMPTY, W::ONE.odivide(p.weight)),
         };
         if start_on_cycle(fst) {
@@ -295,10 +294,10 @@ impl<W: Weight> Moved<W> {
     }
 
     fn remove_at_start(&mut self, fst: &FlatFst<W>, removed: Affix<W>) {
-        let strings = &self.strings;
-        let divide = |(string, w): (StringId, W)| {
-            let rest = (0..removed.output.len).fold(string, |s, _| strings.split(s).1);
-            (rest, w.odivide(removed.weight))
+        let strings = &mut self.strings;
+        let mut divide = |(string, w): (StringId, W)| {
+            let rest = strings.lists.drop_front(strings.view(string), removed.output.len());
+            (strings.intern(rest), w.odivide(removed.weight))
         };
         if let Some(arc) = &mut self.new_start {
             *arc = divide(*arc);
@@ -337,57 +336,6 @@ impl<W: Weight> Moved<W> {
         let graph = FlatFst::from_parts(start, offsets, is_final, graph_arcs);
         Gallic { graph, sets, finals: final_sets, pool, strings }
     }
-}
-
-/// `label` · `rest` without its first `cut` labels. Lists have the first label newest.
-fn after_prefix(
-    strings: &mut Strings,
-    lists: &Lists,
-    label: i32,
-    rest: Slice,
-    cut: u32,
-    buffer: &mut Vec<i32>,
-) -> StringId {
-    let own = (label != EPSILON) as u32;
-    let len = rest.len + own - cut;
-    if len == 0 {
-        return EMPTY;
-    }
-    buffer.clear();
-    let mut cut_rest = cut;
-    let mut len_rest = len;
-    if own == 1 {
-        if cut == 0 {
-            buffer.push(label);
-            len_rest -= 1;
-        } else {
-            cut_rest -= 1;
-        }
-    }
-    let list = lists.drop_newest(rest.list, cut_rest);
-    buffer.extend(lists.labels(Slice { list, len: len_rest }));
-    buffer.iter().rev().fold(EMPTY, |s, &l| strings.cons(l, s))
-}
-
-/// `rest` · `label` without its last `cut` labels. Lists have the last label newest.
-fn before_suffix(strings: &mut Strings, lists: &Lists, rest: Slice, label: i32, cut: u32) -> StringId {
-    let own = (label != EPSILON) as u32;
-    let mut len = rest.len + own - cut;
-    if len == 0 {
-        return EMPTY;
-    }
-    let mut string = EMPTY;
-    let mut cut_rest = cut;
-    if own == 1 {
-        if cut == 0 {
-            string = strings.cons(label, EMPTY);
-            len -= 1;
-        } else {
-            cut_rest -= 1;
-        }
-    }
-    let list = lists.drop_newest(rest.list, cut_rest);
-    lists.labels(Slice { list, len }).fold(string, |s, l| strings.cons(l, s))
 }
 
 #[cfg(test)]

@@ -1,253 +1,195 @@
-//! Strings of labels for operations that move output along paths: two representations without copying.
+//! Strings of labels for operations that move output along paths. Nothing is copied when a label is moved, and equality is
+//! exact.
 //!
-//! `Strings` interns: equal strings have equal numbers, and a string is its first label and the number of the rest.
-//! `Lists` keeps lists that grow at one end and shrink at the other in O(log n), compares parts of them by a polynomial
-//! hash modulo 2^61 − 1 (two different strings are taken for equal with a probability below 10^-12 a million strings),
-//! and finds the longest common beginning of two in O(log² n).
+//! `View`s (see `lists`) are for strings that are only cut and compared at their ends. `Strings` numbers them: equal strings
+//! have equal numbers. A label at the end and the string without its first label are remembered, so that an output that
+//! waits in a queue costs O(1) a label the second time and O(log n) the first, whatever its length.
 
-use hashbrown::HashMap;
+mod lists;
+
+use std::cmp::Ordering;
+
+use hashbrown::{HashMap, HashTable};
 use rustc_hash::FxBuildHasher;
 
-use super::flat::Label;
+use super::flat::{EPSILON, Label};
+pub use lists::{Lists, View};
 
-/// An interned string.
+/// The number of a string.
 pub type StringId = u32;
 /// The string without labels.
 pub const EMPTY: StringId = 0;
+const UNKNOWN: StringId = StringId::MAX;
+
+struct Entry {
+    view: View,
+    first: Label,
+    /// The string without its first label.
+    rest: StringId,
+    hash: u64,
+}
 
 pub struct Strings {
-    nodes: Vec<(Label, StringId)>,
-    lengths: Vec<u32>,
-    find: HashMap<(Label, StringId), StringId, FxBuildHasher>,
+    pub lists: Lists,
+    entries: Vec<Entry>,
+    find: HashTable<StringId>,
+    longer: HashMap<(StringId, Label), StringId, FxBuildHasher>,
     buffer: Vec<Label>,
 }
 
 impl Default for Strings {
     fn default() -> Self {
-        Strings { nodes: vec![(0, EMPTY)], lengths: vec![0], find: HashMap::default(), buffer: vec![] }
+        Strings::over(Lists::default())
     }
 }
 
+/// The hash of the table wants its upper bits filled.
+#[inline]
+fn spread(hash: u64) -> u64 {
+    hash.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
+}
+
 impl Strings {
-    /// `label` followed by `rest`.
-    #[inline]
-    pub fn cons(&mut self, label: Label, rest: StringId) -> StringId {
-        let fresh = self.nodes.len() as StringId;
-        let id = *self.find.entry((label, rest)).or_insert(fresh);
-        if id == fresh {
-            self.nodes.push((label, rest));
-            self.lengths.push(self.lengths[rest as usize] + 1);
+    fn over(lists: Lists) -> Self {
+        Strings {
+            lists,
+            entries: vec![Entry { view: View::EMPTY, first: EPSILON, rest: EMPTY, hash: 0 }],
+            find: HashTable::new(),
+            longer: HashMap::default(),
+            buffer: vec![],
         }
+    }
+    /// How many strings there are, the empty one included.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+    /// Memory in use, in labels and numbers of strings.
+    pub fn size(&self) -> usize {
+        self.lists.num_nodes() + self.entries.len()
+    }
+
+    /// The number of the string that `view` shows. O(log n), amortised.
+    pub fn intern(&mut self, view: View) -> StringId {
+        if view.is_empty() {
+            return EMPTY;
+        }
+        let hash = self.lists.hash(view);
+        self.number(view, hash)
+    }
+    fn number(&mut self, view: View, hash: u64) -> StringId {
+        let Strings { lists, entries, find, .. } = self;
+        let known = find.find(spread(hash), |&id| {
+            let e = &entries[id as usize];
+            e.hash == hash && lists.equal(e.view, view)
+        });
+        if let Some(&id) = known {
+            return id;
+        }
+        let id = entries.len() as StringId;
+        let rest = if view.len() == 1 { EMPTY } else { UNKNOWN };
+        entries.push(Entry { view, first: lists.get(view, 0), rest, hash });
+        find.insert_unique(spread(hash), id, |&i| spread(entries[i as usize].hash));
         id
+    }
+    #[inline]
+    pub fn view(&self, s: StringId) -> View {
+        self.entries[s as usize].view
+    }
+    #[inline]
+    pub fn len(&self, s: StringId) -> u32 {
+        self.entries[s as usize].view.len()
+    }
+    /// The first label; epsilon if there is none.
+    #[inline]
+    pub fn first(&self, s: StringId) -> Label {
+        self.entries[s as usize].first
+    }
+    /// The string without its first label.
+    #[inline]
+    pub fn rest(&mut self, s: StringId) -> StringId {
+        let Entry { view, first, rest, hash } = self.entries[s as usize];
+        if rest != UNKNOWN {
+            return rest;
+        }
+        let rest = self.number(self.lists.drop_front(view, 1), self.lists.hash_rest(hash, first));
+        self.entries[s as usize].rest = rest;
+        rest
     }
     /// The string of one output label; epsilon is the empty one.
     #[inline]
     pub fn of_label(&mut self, label: Label) -> StringId {
-        if label == 0 { EMPTY } else { self.cons(label, EMPTY) }
+        self.append(EMPTY, label)
     }
+    /// `s` and then `label`, if that is not epsilon.
     #[inline]
-    pub fn len(&self, s: StringId) -> u32 {
-        self.lengths[s as usize]
+    pub fn append(&mut self, s: StringId, label: Label) -> StringId {
+        if label == EPSILON {
+            return s;
+        }
+        match self.longer.get(&(s, label)) {
+            Some(&known) => known,
+            None => self.append_new(s, label),
+        }
     }
-    /// First label (0 if empty) and the rest.
-    #[inline]
-    pub fn split(&self, s: StringId) -> (Label, StringId) {
-        self.nodes[s as usize]
+    fn append_new(&mut self, s: StringId, label: Label) -> StringId {
+        let (view, hash) = (self.growing(s), self.entries[s as usize].hash);
+        let hash = self.lists.hash_longer(hash, view.len(), label);
+        let view = self.lists.push_back(view, label);
+        let (before, id) = (self.entries.len(), self.number(view, hash));
+        if self.entries.len() == before {
+            self.lists.take_back(view);
+        }
+        self.longer.insert((s, label), id);
+        id
     }
-    pub fn labels(&self, mut s: StringId) -> impl Iterator<Item = Label> + '_ {
-        std::iter::from_fn(move || {
-            let (label, rest) = self.nodes[s as usize];
-            (s != EMPTY).then(|| {
-                s = rest;
-                label
-            })
-        })
+    /// The string as a view that grows at the back, and so for ever.
+    fn growing(&mut self, s: StringId) -> View {
+        let entry = &mut self.entries[s as usize];
+        if !entry.view.is_back() {
+            entry.view = self.lists.turned(entry.view);
+        }
+        entry.view
     }
-    /// `a` followed by `b`. O(|a|).
+    /// `a` followed by `b`. O(|b|); or O(|a|), if that is less and `b` was made from its end.
     pub fn concat(&mut self, a: StringId, b: StringId) -> StringId {
         if a == EMPTY || b == EMPTY {
             return a.max(b); // the other one is 0
         }
+        let (p, q) = (self.view(a), self.view(b));
+        if q.len() == 1 {
+            return self.append(a, self.first(b));
+        }
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
-        buffer.extend(self.labels(a));
-        let joined = buffer.iter().rev().fold(b, |rest, &l| self.cons(l, rest));
+        let joined = if !q.is_back() && p.len() <= q.len() {
+            self.lists.read(p, &mut buffer);
+            buffer.iter().rev().fold(q, |view, &label| self.lists.push_front(label, view))
+        } else {
+            self.lists.read(q, &mut buffer);
+            let p = self.growing(a);
+            buffer.iter().fold(p, |view, &label| self.lists.push_back(view, label))
+        };
         self.buffer = buffer;
-        joined
+        self.intern(joined)
     }
     /// Shorter strings first, then by labels.
-    pub fn military(&self, a: StringId, b: StringId) -> std::cmp::Ordering {
+    pub fn military(&mut self, a: StringId, b: StringId) -> Ordering {
         if a == b {
-            return std::cmp::Ordering::Equal;
+            return Ordering::Equal;
         }
-        self.len(a).cmp(&self.len(b)).then_with(|| self.labels(a).cmp(self.labels(b)))
-    }
-}
-
-/// A list in `Lists`: its newest label and all before it. 0 is the empty list.
-pub type ListId = u32;
-
-/// The newest `len` labels of a list, newest first.
-#[derive(Clone, Copy, Debug)]
-pub struct Slice {
-    pub list: ListId,
-    pub len: u32,
-}
-
-impl Slice {
-    pub const EMPTY: Slice = Slice { list: 0, len: 0 };
-}
-
-struct Node {
-    label: Label,
-    older: ListId,
-    /// An older list much further back, so that any age is reached in O(log n) steps (Myers 1983).
-    jump: ListId,
-    len: u32,
-    hash: u64,
-}
-
-pub struct Lists {
-    nodes: Vec<Node>,
-    powers: Vec<u64>,
-}
-
-const PRIME: u64 = (1 << 61) - 1;
-const BASE: u64 = 0x1234_5678_9abc_def1 % PRIME;
-
-#[inline]
-fn times(a: u64, b: u64) -> u64 {
-    let p = a as u128 * b as u128;
-    let s = (p as u64 & PRIME) + (p >> 61) as u64;
-    if s >= PRIME { s - PRIME } else { s }
-}
-
-impl Default for Lists {
-    fn default() -> Self {
-        Lists { nodes: vec![Node { label: 0, older: 0, jump: 0, len: 0, hash: 0 }], powers: vec![1] }
-    }
-}
-
-impl Lists {
-    /// One more label, the newest.
-    pub fn add(&mut self, slice: Slice, label: Label) -> Slice {
-        let older = slice.list;
-        let (n, j) = (&self.nodes[older as usize], &self.nodes[self.nodes[older as usize].jump as usize]);
-        let far = self.nodes[j.jump as usize].len;
-        let jump = if n.len - j.len == j.len - far { j.jump } else { older };
-        // Labels may be negative; hash them as the numbers they are in 32 bits, off zero.
-        let hash = (times(n.hash, BASE) + label as u32 as u64 + 1) % PRIME;
-        let len = n.len + 1;
-        if self.powers.len() <= len as usize {
-            self.powers.push(times(self.powers[len as usize - 1], BASE));
-        }
-        self.nodes.push(Node { label, older, jump, len, hash });
-        Slice { list: self.nodes.len() as ListId - 1, len: slice.len + 1 }
-    }
-    /// The list without its newest `k` labels. O(log n).
-    pub fn drop_newest(&self, list: ListId, k: u32) -> ListId {
-        let target = self.nodes[list as usize].len - k;
-        let mut at = list;
-        while self.nodes[at as usize].len > target {
-            let n = &self.nodes[at as usize];
-            at = if self.nodes[n.jump as usize].len >= target { n.jump } else { n.older };
-        }
-        at
-    }
-    /// Label number `i` of a slice, the newest is 0.
-    pub fn get(&self, slice: Slice, i: u32) -> Label {
-        self.nodes[self.drop_newest(slice.list, i) as usize].label
-    }
-    /// Labels from the newest to the oldest.
-    pub fn labels(&self, slice: Slice) -> impl Iterator<Item = Label> + '_ {
-        let mut at = slice.list;
-        (0..slice.len).map(move |_| {
-            let n = &self.nodes[at as usize];
-            at = n.older;
-            n.label
+        let (p, q) = (self.view(a), self.view(b));
+        p.len().cmp(&q.len()).then(self.first(a).cmp(&self.first(b))).then_with(|| {
+            // They are not equal, so there is a label after what they share.
+            let k = self.lists.common(p, q);
+            self.lists.get(p, k).cmp(&self.lists.get(q, k))
         })
     }
-    /// Equal slices have equal lengths and hashes.
-    pub fn hash(&self, slice: Slice) -> u64 {
-        self.hash_newest(slice.list, slice.len)
-    }
-    fn hash_newest(&self, list: ListId, k: u32) -> u64 {
-        let rest = self.nodes[self.drop_newest(list, k) as usize].hash;
-        // hash(list) = hash(rest)·B^k + hash(newest k)
-        let shifted = times(rest, self.powers[k as usize]);
-        (self.nodes[list as usize].hash + PRIME - shifted) % PRIME
-    }
-    /// The longest slice of newest labels that both share.
-    pub fn common(&self, a: Slice, b: Slice) -> Slice {
-        let most = a.len.min(b.len);
-        if a.list == b.list {
-            return Slice { list: a.list, len: most };
-        }
-        let same = |k: u32| self.hash_newest(a.list, k) == self.hash_newest(b.list, k);
-        // Double, then halve: short answers are cheap.
-        let (mut good, mut step) = (0, 1);
-        while good + step <= most && same(good + step) {
-            good += step;
-            step *= 2;
-        }
-        while step > 0 {
-            if good + step <= most && same(good + step) {
-                good += step;
-            }
-            step /= 2;
-        }
-        Slice { list: a.list, len: good }
+    pub fn labels(&self, s: StringId) -> Vec<Label> {
+        let mut labels = vec![];
+        self.lists.read(self.view(s), &mut labels);
+        labels
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rand::{Rng, SeedableRng, rngs::SmallRng};
-
-    #[test]
-    fn interned_strings() {
-        let mut s = Strings::default();
-        let b = s.of_label(2);
-        let ab = s.cons(1, b);
-        let c = s.of_label(3);
-        let abc = s.concat(ab, c);
-        assert_eq!(s.labels(abc).collect::<Vec<_>>(), [1, 2, 3]);
-        let bc = s.concat(b, c);
-        assert_eq!(s.split(abc), (1, bc));
-        assert_eq!(s.cons(1, bc), abc);
-        assert_eq!(s.military(c, ab), std::cmp::Ordering::Less);
-    }
-
-    #[test]
-    fn lists_against_vectors() {
-        let mut rng = SmallRng::seed_from_u64(3);
-        for _ in 0..200 {
-            let mut lists = Lists::default();
-            let mut all: Vec<(Slice, Vec<Label>)> = vec![(Slice::EMPTY, vec![])];
-            for _ in 0..rng.random_range(1..60) {
-                let (slice, labels) = all[rng.random_range(0..all.len())].clone();
-                let label = rng.random_range(1..3);
-                let mut more = labels.clone();
-                more.insert(0, label);
-                let mut longer = lists.add(slice, label);
-                if rng.random_bool(0.3) {
-                    longer.len = rng.random_range(0..=longer.len);
-                    more.truncate(longer.len as usize);
-                }
-                all.push((longer, more));
-            }
-            for (x, v) in &all {
-                assert_eq!(&lists.labels(*x).collect::<Vec<_>>(), v);
-                for (i, &l) in v.iter().enumerate() {
-                    assert_eq!(lists.get(*x, i as u32), l);
-                }
-                for (y, w) in &all {
-                    let k = v.iter().zip(w).take_while(|(p, q)| p == q).count();
-                    assert_eq!(lists.common(*x, *y).len as usize, k);
-                    assert_eq!(x.len == y.len && lists.hash(*x) == lists.hash(*y), v == w);
-                }
-            }
-        }
-    }
-}
+mod tests;

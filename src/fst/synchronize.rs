@@ -10,18 +10,18 @@ use rustc_hash::FxBuildHasher;
 
 use super::flat::{Arc, Builder, EPSILON, FlatFst, NO_STATE, StateId};
 use super::semiring::Weight;
-use super::strings::{Lists, Slice};
+use super::strings::{EMPTY, StringId, Strings};
 use super::visit::{accessible, components};
 use crate::error::{Error, Result};
 
 const OP: &str = "synchronize";
 
-/// A state and the labels read on one side that wait for labels of the other; newest label = last.
-#[derive(Clone, Copy)]
+/// A state and the labels read on one side that wait for labels of the other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Element {
     state: StateId,
-    waiting: Slice,
-    /// Which side waits; without meaning if none do.
+    waiting: StringId,
+    /// Which side waits; the input side if none do.
     input: bool,
 }
 
@@ -30,9 +30,9 @@ pub fn synchronize<W: Weight>(fst: &FlatFst<W>) -> Result<FlatFst<W>> {
         return Ok(FlatFst::empty().with_symbols_of(fst));
     }
     check_delay(fst)?;
-    let mut lists = Lists::default();
+    let mut strings = Strings::default();
     let mut table = Table::default();
-    table.number(Element { state: fst.start(), waiting: Slice::EMPTY, input: true }, &lists);
+    table.number(Element { state: fst.start(), waiting: EMPTY, input: true });
     let mut out = Builder::with_capacity(fst.num_states(), fst.num_arcs());
     let mut next = 0;
     while next < table.elements.len() {
@@ -44,34 +44,29 @@ pub fn synchronize<W: Weight>(fst: &FlatFst<W>) -> Result<FlatFst<W>> {
             let (own, other) = if input { (a.ilabel, a.olabel) } else { (a.olabel, a.ilabel) };
             let mut to = Element { state: a.nextstate, waiting, input };
             let mut labels = (EPSILON, EPSILON);
-            if waiting.len == 0 {
+            if waiting == EMPTY {
                 match (a.ilabel, a.olabel) {
                     (EPSILON, EPSILON) => {}
-                    (i, EPSILON) => to = Element { waiting: lists.add(waiting, i), input: true, ..to },
-                    (EPSILON, o) => to = Element { waiting: lists.add(waiting, o), input: false, ..to },
+                    (i, EPSILON) => to = Element { waiting: strings.of_label(i), input: true, ..to },
+                    (EPSILON, o) => to = Element { waiting: strings.of_label(o), input: false, ..to },
                     both => labels = both,
                 }
             } else {
                 if other != EPSILON {
-                    let first = lists.get(waiting, waiting.len - 1);
+                    let first = strings.first(waiting);
                     labels = if input { (first, other) } else { (other, first) };
-                    to.waiting.len -= 1;
+                    to.waiting = strings.rest(waiting);
                 }
-                if own != EPSILON {
-                    // Nothing is left of the old list when its only label goes.
-                    let rest = if to.waiting.len == 0 { Slice::EMPTY } else { to.waiting };
-                    to.waiting = lists.add(rest, own);
-                }
+                to.waiting = strings.append(to.waiting, own);
             }
-            out.push_arc(Arc::new(labels.0, labels.1, a.weight, table.number(to, &lists)));
+            out.push_arc(Arc::new(labels.0, labels.1, a.weight, table.number(to)));
         }
         let weight = if state == NO_STATE { W::ONE } else { fst.final_weight(state) };
-        if waiting.len == 0 {
+        if waiting == EMPTY {
             out.set_final(next as StateId - 1, weight);
         } else if !weight.is_zero_w() {
-            let first = lists.get(waiting, waiting.len - 1);
-            let rest = Slice { len: waiting.len - 1, ..waiting };
-            let to = table.number(Element { state: NO_STATE, waiting: rest, input }, &lists);
+            let first = strings.first(waiting);
+            let to = table.number(Element { state: NO_STATE, waiting: strings.rest(waiting), input });
             let (i, o) = if input { (first, EPSILON) } else { (EPSILON, first) };
             out.push_arc(Arc::new(i, o, weight, to));
         }
@@ -87,23 +82,16 @@ pub fn synchronize<W: Weight>(fst: &FlatFst<W>) -> Result<FlatFst<W>> {
     Ok(out.finish().with_symbols_of(fst))
 }
 
-/// State, number of waiting labels (negative: output side), their hash.
-type Key = (StateId, i64, u64);
-
 #[derive(Default)]
 struct Table {
     elements: Vec<Element>,
-    find: HashMap<Key, StateId, FxBuildHasher>,
+    find: HashMap<Element, StateId, FxBuildHasher>,
 }
 
 impl Table {
-    fn number(&mut self, mut e: Element, lists: &Lists) -> StateId {
-        if e.waiting.len == 0 {
-            e.waiting = Slice::EMPTY;
-        }
-        let count = e.waiting.len as i64;
-        let key = (e.state, if e.input { count } else { -count }, lists.hash(e.waiting));
-        *self.find.entry(key).or_insert_with(|| {
+    fn number(&mut self, mut e: Element) -> StateId {
+        e.input |= e.waiting == EMPTY;
+        *self.find.entry(e).or_insert_with(|| {
             self.elements.push(e);
             self.elements.len() as StateId - 1
         })

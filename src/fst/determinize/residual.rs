@@ -1,8 +1,8 @@
 //! What a subset keeps beside each state: the part of weight and output that was not emitted yet.
 //!
 //! Acceptors keep a weight. Transducers keep a string and a weight (the Gallic semiring), or, where one input may have
-//! several outputs, a set of them. Strings lie in one buffer and are interned, so that a subset stores an integer; an arc
-//! adds at most one label, which stays beside the integer until the divided string is interned.
+//! several outputs, a set of them. Strings are numbered, so that a subset stores an integer; an arc adds at most one label,
+//! which stays beside the integer until the first label is taken off.
 
 use std::hash::BuildHasher;
 
@@ -12,6 +12,7 @@ use rustc_hash::FxBuildHasher;
 use crate::error::{Error, Result};
 use crate::fst::flat::{Arc, Label};
 use crate::fst::semiring::Weight;
+use crate::fst::strings::{EMPTY, StringId, Strings};
 
 const OP: &str = "determinize";
 
@@ -112,71 +113,16 @@ impl<W: Weight> Residual<W> for Weights {
     }
 }
 
-/// Interned strings of labels; number 0 is the empty one.
-pub struct Strings {
-    labels: Vec<Label>,
-    ends: Vec<usize>,
-    table: HashTable<u32>,
-    scratch: Vec<Label>,
-}
-
-impl Default for Strings {
-    fn default() -> Self {
-        Strings { labels: vec![], ends: vec![0], table: HashTable::new(), scratch: vec![] }
-    }
-}
-
-impl Strings {
-    pub fn get(&self, id: u32) -> &[Label] {
-        let i = id as usize;
-        let from = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.labels[from..self.ends[i]]
-    }
-    fn first(&self, id: u32, extra: Label) -> Label {
-        if id == 0 { extra } else { self.get(id)[0] }
-    }
-    fn hash(labels: &[Label]) -> u64 {
-        FxBuildHasher.hash_one(labels)
-    }
-    pub fn intern(&mut self, string: &[Label]) -> u32 {
-        if string.is_empty() {
-            return 0;
+/// The string `s` and then `extra` (0: none), without its first label if `drop`.
+#[inline]
+fn slide(strings: &mut Strings, s: StringId, extra: Label, drop: bool) -> StringId {
+    match (drop, s) {
+        (false, _) => strings.append(s, extra),
+        (true, EMPTY) => EMPTY,
+        (true, _) => {
+            let rest = strings.rest(s);
+            strings.append(rest, extra)
         }
-        let hash = Self::hash(string);
-        if let Some(&id) = self.table.find(hash, |&id| self.get(id) == string) {
-            return id;
-        }
-        self.labels.extend_from_slice(string);
-        self.ends.push(self.labels.len());
-        let id = self.ends.len() as u32 - 1;
-        let (ends, labels) = (&self.ends, &self.labels);
-        self.table.insert_unique(hash, id, |&i| Self::hash(&labels[ends[i as usize - 1]..ends[i as usize]]));
-        id
-    }
-    /// The string `id`·`extra` without its first `drop` labels.
-    fn slide(&mut self, id: u32, extra: Label, drop: usize) -> u32 {
-        if extra == 0 && drop == 0 {
-            return id;
-        }
-        let mut s = std::mem::take(&mut self.scratch);
-        s.clear();
-        s.extend_from_slice(self.get(id));
-        if extra != 0 {
-            s.push(extra);
-        }
-        let new = self.intern(s.get(drop..).unwrap_or(&[]));
-        self.scratch = s;
-        new
-    }
-    pub fn without_first(&mut self, id: u32) -> u32 {
-        self.slide(id, 0, 1)
-    }
-    fn same(&self, a: (u32, Label), b: (u32, Label)) -> bool {
-        if (a.1 == 0) == (b.1 == 0) {
-            return a == b;
-        }
-        let (long, extra, short) = if b.1 == 0 { (a.0, a.1, b.0) } else { (b.0, b.1, a.0) };
-        self.get(short).split_last().is_some_and(|(&last, rest)| last == extra && rest == self.get(long))
     }
 }
 
@@ -189,7 +135,7 @@ pub struct Gallic {
 
 /// String, label after it (0: none), weight.
 #[derive(Clone, Copy)]
-pub struct Pending<W>(u32, Label, W);
+pub struct Pending<W>(StringId, Label, W);
 
 impl Gallic {
     fn ambiguous() -> Error {
@@ -202,46 +148,46 @@ impl Gallic {
 }
 
 impl<W: Weight> Residual<W> for Gallic {
-    type Elem = (u32, W);
+    type Elem = (StringId, W);
     type Temp = Pending<W>;
-    type Final = Option<(u32, W)>;
+    type Final = Option<(StringId, W)>;
     const PLAIN_SINGLES: bool = false;
 
-    fn one(&self) -> (u32, W) {
+    fn one(&self) -> (StringId, W) {
         (0, W::ONE)
     }
     #[inline]
-    fn times(&mut self, e: (u32, W), arc: &Arc<W>) -> Pending<W> {
+    fn times(&mut self, e: (StringId, W), arc: &Arc<W>) -> Pending<W> {
         Pending(e.0, arc.olabel, e.1.otimes(arc.weight))
     }
     #[inline]
     fn divisor(&self, d: &mut Divisor<W>, t: Pending<W>) {
-        d.add(self.strings.first(t.0, t.1), t.2);
+        d.add(if t.0 == EMPTY { t.1 } else { self.strings.first(t.0) }, t.2);
     }
     fn plus(&mut self, a: Pending<W>, b: Pending<W>) -> Result<Pending<W>> {
         if self.min {
             return Ok(if a.2.less(b.2) { a } else { b });
         }
-        if !self.strings.same((a.0, a.1), (b.0, b.1)) {
+        let same = (a.0, a.1) == (b.0, b.1) || self.strings.append(a.0, a.1) == self.strings.append(b.0, b.1);
+        if !same {
             return Err(Self::ambiguous());
         }
         Ok(Pending(a.0, a.1, a.2.oplus(b.2)))
     }
-    fn divide(&mut self, t: Pending<W>, d: &Divisor<W>) -> (u32, W) {
-        let drop = usize::from(d.olabel() != 0);
-        (self.strings.slide(t.0, t.1, drop), t.2.odivide(d.weight).quantized(self.delta))
+    fn divide(&mut self, t: Pending<W>, d: &Divisor<W>) -> (StringId, W) {
+        (slide(&mut self.strings, t.0, t.1, d.olabel() != 0), t.2.odivide(d.weight).quantized(self.delta))
     }
     #[inline]
-    fn key(&self, e: (u32, W)) -> (u64, u64) {
+    fn key(&self, e: (StringId, W)) -> (u64, u64) {
         (e.1.key(), e.0 as u64)
     }
     fn size(&self) -> usize {
-        self.strings.labels.len()
+        self.strings.size()
     }
     fn zero_final(&self) -> Self::Final {
         None
     }
-    fn add_final(&mut self, sum: &mut Self::Final, e: (u32, W), weight: W) -> Result<()> {
+    fn add_final(&mut self, sum: &mut Self::Final, e: (StringId, W), weight: W) -> Result<()> {
         let new = (e.0, e.1.otimes(weight));
         *sum = Some(match *sum {
             None => new,
@@ -263,7 +209,7 @@ impl<W: Weight> Residual<W> for Gallic {
 pub struct GallicSet<W> {
     pub delta: f32,
     pub strings: Strings,
-    items: Vec<(u32, W)>,
+    items: Vec<(StringId, W)>,
     ends: Vec<usize>,
     table: HashTable<u32>,
 }
@@ -275,15 +221,15 @@ impl<W: Weight> GallicSet<W> {
         new.intern(&[(0, W::ONE)]);
         new
     }
-    pub fn get(&self, id: u32) -> &[(u32, W)] {
+    pub fn get(&self, id: u32) -> &[(StringId, W)] {
         let i = id as usize;
         let from = if i == 0 { 0 } else { self.ends[i - 1] };
         &self.items[from..self.ends[i]]
     }
-    fn hash(items: &[(u32, W)]) -> u64 {
+    fn hash(items: &[(StringId, W)]) -> u64 {
         items.iter().fold(0, |h, &(s, w)| FxBuildHasher.hash_one((h, s, w.key())))
     }
-    fn intern(&mut self, set: &[(u32, W)]) -> u32 {
+    fn intern(&mut self, set: &[(StringId, W)]) -> u32 {
         let hash = Self::hash(set);
         if let Some(&id) = self.table.find(hash, |&id| self.get(id) == set) {
             return id;
@@ -295,16 +241,11 @@ impl<W: Weight> GallicSet<W> {
         self.table.insert_unique(hash, id, |&i| Self::hash(&items[ends[i as usize - 1]..ends[i as usize]]));
         id
     }
-    /// Military order: by length, then label by label.
-    fn order(&self, a: u32, b: u32) -> std::cmp::Ordering {
-        let (a, b) = (self.strings.get(a), self.strings.get(b));
-        a.len().cmp(&b.len()).then_with(|| a.cmp(b))
-    }
     fn merge(&mut self, a: u32, b: u32) -> u32 {
-        let mut sum: Vec<(u32, W)> = Vec::with_capacity(self.get(a).len() + self.get(b).len());
+        let mut sum: Vec<(StringId, W)> = Vec::with_capacity(self.get(a).len() + self.get(b).len());
         sum.extend_from_slice(self.get(a));
         sum.extend_from_slice(self.get(b));
-        sum.sort_by(|x, y| self.order(x.0, y.0));
+        sum.sort_by(|x, y| self.strings.military(x.0, y.0));
         sum.dedup_by(|later, kept| {
             let same = later.0 == kept.0;
             if same {
@@ -329,13 +270,13 @@ impl<W: Weight> Residual<W> for GallicSet<W> {
     fn times(&mut self, e: u32, arc: &Arc<W>) -> u32 {
         let mut set = self.get(e).to_vec();
         for item in &mut set {
-            *item = (self.strings.slide(item.0, arc.olabel, 0), item.1.otimes(arc.weight));
+            *item = (self.strings.append(item.0, arc.olabel), item.1.otimes(arc.weight));
         }
         self.intern(&set)
     }
     fn divisor(&self, d: &mut Divisor<W>, t: u32) {
         for &(s, w) in self.get(t) {
-            d.add(self.strings.first(s, 0), w);
+            d.add(self.strings.first(s), w);
         }
     }
     fn plus(&mut self, a: u32, b: u32) -> Result<u32> {
@@ -343,9 +284,9 @@ impl<W: Weight> Residual<W> for GallicSet<W> {
     }
     fn divide(&mut self, t: u32, d: &Divisor<W>) -> u32 {
         let mut set = self.get(t).to_vec();
-        let drop = usize::from(d.olabel() != 0);
+        let drop = d.olabel() != 0;
         for item in &mut set {
-            *item = (self.strings.slide(item.0, 0, drop), item.1.odivide(d.weight).quantized(self.delta));
+            *item = (slide(&mut self.strings, item.0, 0, drop), item.1.odivide(d.weight).quantized(self.delta));
         }
         self.intern(&set)
     }
@@ -353,7 +294,7 @@ impl<W: Weight> Residual<W> for GallicSet<W> {
         (e as u64, 0)
     }
     fn size(&self) -> usize {
-        self.strings.labels.len() + self.items.len()
+        self.strings.size() + self.items.len()
     }
     fn zero_final(&self) -> Option<u32> {
         None

@@ -1,7 +1,6 @@
 //! Transducers for minimization: outputs pushed to the front as strings beside the weights, and written out again.
 //!
-//! Strings are lists with shared tails, each kept once: equal strings have equal numbers, and a label in front of a string
-//! costs nothing, so that a long chain does not cost the square of its length.
+//! Strings are numbered (see `strings`), so that the number of a string takes the place of an output label.
 
 use std::sync::Arc as Shared;
 
@@ -12,106 +11,20 @@ use super::{OP, merge};
 use crate::error::{Error, Result};
 use crate::fst::encode::EncodeTable;
 use crate::fst::flat::{Arc, Builder, EPSILON, FlatFst, Label, NO_LABEL, NO_STATE, ScatterBuilder, StateId};
+use crate::fst::gallic::{self, Set};
+use crate::fst::push::common_outputs;
+use crate::fst::reweight::ReweightType;
 use crate::fst::semiring::Weight;
 use crate::fst::shortestdistance::{DistanceConfig, shortest_distance};
+use crate::fst::strings::{EMPTY, StringId, Strings};
 use crate::fst::symbols::SymbolTable;
 use crate::fst::visit;
-
-/// Number of a string; 0 is the empty one.
-type Str = u32;
-/// No string yet: what the longest common prefix of no strings is.
-const INFINITE: Str = u32::MAX;
-
-#[derive(Default)]
-struct Lists {
-    /// First label and the rest of string i + 1.
-    cells: Vec<(Label, Str)>,
-    lengths: Vec<u32>,
-    known: HashMap<(Label, Str), Str, FxBuildHasher>,
-    scratch: Vec<Label>,
-}
-
-impl Lists {
-    fn cons(&mut self, label: Label, rest: Str) -> Str {
-        if label == EPSILON {
-            return rest;
-        }
-        *self.known.entry((label, rest)).or_insert_with(|| {
-            self.cells.push((label, rest));
-            let length = if rest == 0 { 1 } else { self.lengths[rest as usize - 1] + 1 };
-            self.lengths.push(length);
-            self.cells.len() as Str
-        })
-    }
-    /// First label and rest.
-    fn cut(&self, s: Str) -> Option<(Label, Str)> {
-        (s != 0).then(|| self.cells[s as usize - 1])
-    }
-    fn len(&self, s: Str) -> u32 {
-        if s == 0 { 0 } else { self.lengths[s as usize - 1] }
-    }
-    fn build(&mut self, rest: Str) -> Str {
-        let mut s = rest;
-        while let Some(label) = self.scratch.pop() {
-            s = self.cons(label, s);
-        }
-        s
-    }
-    /// The longest common prefix.
-    fn common(&mut self, a: Str, b: Str) -> Str {
-        if a == b || b == INFINITE {
-            return a;
-        }
-        if a == INFINITE {
-            return b;
-        }
-        let (mut x, mut y) = (a, b);
-        while let (Some((l, p)), Some((m, q))) = (self.cut(x), self.cut(y)) {
-            if l != m {
-                break;
-            }
-            self.scratch.push(l);
-            (x, y) = (p, q);
-        }
-        if x == 0 {
-            self.scratch.clear();
-            return a;
-        }
-        if y == 0 {
-            self.scratch.clear();
-            return b;
-        }
-        self.build(0)
-    }
-    fn concat(&mut self, a: Str, b: Str) -> Str {
-        if b == 0 {
-            return a;
-        }
-        let mut x = a;
-        while let Some((l, rest)) = self.cut(x) {
-            self.scratch.push(l);
-            x = rest;
-        }
-        self.build(b)
-    }
-    /// `s` without its prefix `prefix`.
-    fn without(&self, s: Str, prefix: Str) -> Str {
-        if s == prefix {
-            return 0;
-        }
-        let mut s = s;
-        for _ in 0..self.len(prefix) {
-            s = self.cut(s).map_or(0, |c| c.1);
-        }
-        s
-    }
-}
 
 /// A transducer with a string on every arc (its number in the place of the output label) and at every final state.
 pub struct Gallic<W> {
     fst: FlatFst<W>,
-    ends: Vec<Str>,
-    lists: Lists,
+    ends: Vec<StringId>,
+    strings: Strings,
 }
 
 /// Pushes, rounds, encodes, merges states and decodes.
@@ -123,12 +36,12 @@ pub fn minimize<W: Weight>(fst: FlatFst<W>, delta: f32) -> Result<Gallic<W>> {
     for w in gallic.fst.finals_mut() {
         *w = w.quantized(delta);
     }
-    let Gallic { fst, ends, lists } = gallic;
-    if lists.cells.len() > Label::MAX as usize {
+    let Gallic { fst, ends, strings } = gallic;
+    if strings.count() > Label::MAX as usize {
         return Err(Error::limit(OP, "2^31 strings", "the outputs of the transducer are too many"));
     }
     if fst.start() == NO_STATE {
-        return Ok(Gallic { fst: FlatFst::empty(), ends: vec![], lists });
+        return Ok(Gallic { fst: FlatFst::empty(), ends: vec![], strings });
     }
     let mut table = EncodeTable::new(true, true);
     let superfinal = fst.num_states() as StateId;
@@ -159,7 +72,7 @@ pub fn minimize<W: Weight>(fst: FlatFst<W>, delta: f32) -> Result<Gallic<W>> {
             let Some(&(ilabel, string, weight)) = table.get(a.ilabel) else { continue };
             if ilabel == NO_LABEL {
                 b.set_final(s, weight);
-                ends[s as usize] = string as Str;
+                ends[s as usize] = string as StringId;
                 last = a.nextstate;
             } else {
                 b.push_arc(Arc::new(ilabel, string, weight, a.nextstate));
@@ -173,172 +86,77 @@ pub fn minimize<W: Weight>(fst: FlatFst<W>, delta: f32) -> Result<Gallic<W>> {
         at += 1;
         keep[at - 1]
     });
-    Ok(Gallic { fst: crate::fst::connect::keep_states(b.finish(), &keep), ends, lists })
-}
-
-/// The longest common prefix of all outputs from each state; `INFINITE` where there is none.
-fn prefixes<W: Weight>(fst: &FlatFst<W>, lists: &mut Lists) -> Vec<Str> {
-    let mut d: Vec<Str> = vec![INFINITE; fst.num_states()];
-    let of_state = |s: StateId, d: &[Str], lists: &mut Lists| {
-        let mut sum = if fst.is_final(s) { 0 } else { INFINITE };
-        for a in fst.arcs(s) {
-            let next = d[a.nextstate as usize];
-            if next != INFINITE && sum != 0 && !a.weight.is_zero_w() {
-                let with = lists.cons(a.olabel, next);
-                sum = lists.common(sum, with);
-            }
-        }
-        sum
-    };
-    if let Some(order) = visit::topological_order(fst) {
-        for &s in order.iter().rev() {
-            d[s as usize] = of_state(s, &d, lists);
-        }
-        return d;
-    }
-    // Component by component from the end; inside one, until nothing gets shorter.
-    let components = visit::components(fst, |_| true);
-    let incoming = visit::Incoming::new(fst);
-    let mut states: Vec<StateId> = fst.states().collect();
-    states.sort_by_key(|&s| std::cmp::Reverse(components.of[s as usize]));
-    let mut queued = vec![false; fst.num_states()];
-    let mut queue = std::collections::VecDeque::new();
-    for group in states.chunk_by(|&a, &b| components.of[a as usize] == components.of[b as usize]) {
-        for &s in group {
-            queue.push_back(s);
-            queued[s as usize] = true;
-        }
-        while let Some(s) = queue.pop_front() {
-            queued[s as usize] = false;
-            let new = of_state(s, &d, lists);
-            if new == d[s as usize] {
-                continue;
-            }
-            d[s as usize] = new;
-            for &i in incoming.of(s) {
-                let p = incoming.sources[i as usize];
-                if components.of[p as usize] == components.of[s as usize]
-                    && !std::mem::replace(&mut queued[p as usize], true)
-                {
-                    queue.push_back(p);
-                }
-            }
-        }
-    }
-    d
+    Ok(Gallic { fst: crate::fst::connect::keep_states(b.finish(), &keep), ends, strings })
 }
 
 /// Moves weights and outputs towards the start.
 fn push<W: Weight>(mut fst: FlatFst<W>, delta: f32) -> Result<Gallic<W>> {
-    let mut lists = Lists::default();
+    let mut strings = Strings::default();
+    let mut ends = vec![EMPTY; fst.num_states()];
+    if fst.start() == NO_STATE {
+        return Ok(Gallic { fst, ends, strings });
+    }
     let distance = shortest_distance(&fst, &DistanceConfig { reverse: true, delta, ..Default::default() })?;
-    let prefix = prefixes(&fst, &mut lists);
-    let mut ends = vec![0; fst.num_states()];
+    let mut prefix = common_outputs(&fst, ReweightType::ToInitial, &mut strings.lists);
+    prefix.iter_mut().zip(&distance).for_each(|(p, d)| *p = p.filter(|_| !d.is_zero_w()));
     for s in fst.states() {
         let (d, p) = (distance[s as usize], prefix[s as usize]);
-        let there = p != INFINITE;
         for a in fst.arcs_mut(s) {
-            let (e, q) = (distance[a.nextstate as usize], prefix[a.nextstate as usize]);
-            let string = lists.cons(a.olabel, if there && q != INFINITE { q } else { 0 });
+            let string = match (p, prefix[a.nextstate as usize]) {
+                (Some(p), Some(q)) => {
+                    a.weight = a.weight.otimes(distance[a.nextstate as usize]).odivide(d);
+                    let rest = strings.lists.divided(a.olabel, q, p.len());
+                    strings.intern(rest)
+                }
+                _ => strings.of_label(a.olabel),
+            };
             a.olabel = string as Label;
-            if there && q != INFINITE {
-                a.olabel = lists.without(string, p) as Label;
-                a.weight = a.weight.otimes(e).odivide(d);
-            }
         }
-        if there {
+        if p.is_some() {
             // At a final state the common prefix is empty.
             let w = &mut fst.finals_mut()[s as usize];
             *w = w.odivide(d);
         }
     }
     let start = fst.start();
-    if start == NO_STATE || prefix[start as usize] == INFINITE {
-        return Ok(Gallic { fst, ends, lists });
-    }
-    let (d, p) = (distance[start as usize], prefix[start as usize]);
-    if p == 0 && d.is_one_w() {
-        return Ok(Gallic { fst, ends, lists });
+    let Some(p) = prefix[start as usize] else { return Ok(Gallic { fst, ends, strings }) };
+    let (d, p) = (distance[start as usize], strings.intern(p));
+    if p == EMPTY && d.is_one_w() {
+        return Ok(Gallic { fst, ends, strings });
     }
     if visit::start_on_cycle(&fst) {
         let (_, mut offsets, mut finals, mut arcs) = fst.into_parts();
         finals.push(W::ZERO);
-        ends.push(0);
+        ends.push(EMPTY);
         arcs.push(Arc::new(EPSILON, p as Label, d, start));
         offsets.push(arcs.len() as u32);
         let fst = FlatFst::from_parts(finals.len() as StateId - 1, offsets, finals, arcs);
-        return Ok(Gallic { fst, ends, lists });
+        return Ok(Gallic { fst, ends, strings });
     }
     for a in fst.arcs_mut(start) {
         a.weight = d.otimes(a.weight);
-        a.olabel = lists.concat(p, a.olabel as Str) as Label;
+        a.olabel = strings.concat(p, a.olabel as StringId) as Label;
     }
     let w = &mut fst.finals_mut()[start as usize];
     *w = d.otimes(*w);
     ends[start as usize] = p;
-    Ok(Gallic { fst, ends, lists })
+    Ok(Gallic { fst, ends, strings })
 }
 
 impl<W: Weight> Gallic<W> {
     /// One label an arc: what a string has more is carried on to the next arcs, or written by arcs of its own at the end.
-    pub fn factored(mut self) -> Result<FlatFst<W>> {
-        let mut b = Builder::default();
-        if self.fst.start() == NO_STATE {
-            return Ok(b.finish());
+    pub fn factored(self) -> Result<FlatFst<W>> {
+        let Gallic { fst: mut graph, ends, strings } = self;
+        let mut pool: Vec<(StringId, W)> = graph.all_arcs().iter().map(|a| (a.olabel as StringId, a.weight)).collect();
+        graph.all_arcs_mut().iter_mut().enumerate().for_each(|(i, a)| a.olabel = i as Label);
+        let single = |i: usize| Set { from: i as u32, len: 1 };
+        let sets = (0..pool.len()).map(single).collect();
+        let mut finals = vec![Set::ZERO; graph.num_states()];
+        for s in graph.states().filter(|&s| graph.is_final(s)) {
+            finals[s as usize] = single(pool.len());
+            pool.push((ends[s as usize], graph.final_weight(s)));
         }
-        // State (or none, after the end) and the string that is still to be written.
-        let mut nodes: Vec<(StateId, Str)> = vec![(self.fst.start(), 0)];
-        let mut known: HashMap<(StateId, Str), StateId, FxBuildHasher> = HashMap::default();
-        known.insert(nodes[0], 0);
-        let mut find = |node: (StateId, Str), nodes: &mut Vec<(StateId, Str)>| {
-            *known.entry(node).or_insert_with(|| {
-                nodes.push(node);
-                nodes.len() as StateId - 1
-            })
-        };
-        // The one state that a last label leads to comes last; its number is not known until the end.
-        let mut to_end: Vec<usize> = vec![];
-        b.set_start(0);
-        let mut i = 0;
-        while i < nodes.len() {
-            let (state, carried) = nodes[i];
-            b.add_state(W::ZERO);
-            let mut end = Some((carried, W::ONE));
-            if state != NO_STATE {
-                for a in self.fst.arcs(state) {
-                    let string = self.lists.concat(carried, a.olabel as Str);
-                    let (olabel, rest) = self.lists.cut(string).unwrap_or((EPSILON, 0));
-                    let dest = find((a.nextstate, rest), &mut nodes);
-                    b.push_arc(Arc::new(a.ilabel, olabel, a.weight, dest));
-                }
-                end = self
-                    .fst
-                    .is_final(state)
-                    .then(|| (self.lists.concat(carried, self.ends[state as usize]), self.fst.final_weight(state)));
-            }
-            match end.map(|(string, weight)| (self.lists.cut(string), weight)) {
-                None => {}
-                Some((None, weight)) => b.set_final(i as StateId, weight),
-                Some((Some((label, 0)), weight)) => {
-                    to_end.push(b.num_arcs());
-                    b.push_arc(Arc::new(EPSILON, label, weight, 0));
-                }
-                Some((Some((label, rest)), weight)) => {
-                    let dest = find((NO_STATE, rest), &mut nodes);
-                    b.push_arc(Arc::new(EPSILON, label, weight, dest));
-                }
-            }
-            i += 1;
-        }
-        if to_end.is_empty() {
-            return Ok(b.finish());
-        }
-        let end = b.add_state(W::ONE);
-        let mut fst = b.finish();
-        for i in to_end {
-            fst.all_arcs_mut()[i].nextstate = end;
-        }
-        Ok(fst)
+        gallic::factor(OP, gallic::Gallic { graph, sets, finals, pool, strings })
     }
 
     /// A new output label for every string, and the transducer that maps them to the strings.
@@ -356,26 +174,27 @@ impl<W: Weight> Gallic<W> {
             names.add_with_key(table.symbol(0).unwrap_or_default(), 0);
             names
         });
-        let mut known: HashMap<Str, Label, FxBuildHasher> = HashMap::default();
-        let lists = &self.lists;
-        let mut label_of = |string: Str| {
-            if string == 0 {
+        let mut known: HashMap<StringId, Label, FxBuildHasher> = HashMap::default();
+        let strings = &self.strings;
+        let mut label_of = |string: StringId| {
+            if string == EMPTY {
                 return EPSILON;
             }
             let next = known.len() as Label + 1;
             *known.entry(string).or_insert_with(|| {
-                let (mut from, mut input, mut left) = (home, next, string);
+                let labels = strings.labels(string);
+                let (mut from, mut input) = (home, next);
                 let mut name = String::new();
-                while let Some((label, rest)) = lists.cut(left) {
-                    let to = if rest == 0 { home } else { second.add_state() };
+                for (i, &label) in labels.iter().enumerate() {
+                    let to = if i + 1 == labels.len() { home } else { second.add_state() };
                     second.add_arc(from, Arc::new(input, label, W::ONE, to));
                     if let Some(table) = &osyms {
-                        if input == EPSILON {
+                        if i > 0 {
                             name.push('_');
                         }
                         name.push_str(table.symbol(label as i64).unwrap_or_default());
                     }
-                    (from, input, left) = (to, EPSILON, rest);
+                    (from, input) = (to, EPSILON);
                 }
                 if let Some(names) = &mut names {
                     names.add_with_key(&name, next as i64);
@@ -389,10 +208,10 @@ impl<W: Weight> Gallic<W> {
         for s in self.fst.states() {
             b.add_state(W::ZERO);
             for a in self.fst.arcs(s) {
-                b.push_arc(Arc { olabel: label_of(a.olabel as Str), ..*a });
+                b.push_arc(Arc { olabel: label_of(a.olabel as StringId), ..*a });
             }
             let (weight, end) = (self.fst.final_weight(s), self.ends[s as usize]);
-            if self.fst.is_final(s) && end != 0 {
+            if self.fst.is_final(s) && end != EMPTY {
                 superfinal = true;
                 b.push_arc(Arc::new(EPSILON, label_of(end), weight, n));
             } else {
