@@ -465,10 +465,8 @@ fn phi_cycle(state: StateId) -> Error {
 mod tests {
     use super::*;
     use crate::fst::semiring::Tropical;
+    use crate::fst::testing::arc;
 
-    fn arc(i: Label, o: Label, weight: f32, next: StateId) -> Arc<Tropical> {
-        Arc::new(i, o, Tropical(weight), next)
-    }
     fn word(labels: &[Label]) -> FlatFst<Tropical> {
         let mut rows: Vec<(Tropical, Vec<Arc<Tropical>>)> =
             labels.iter().enumerate().map(|(i, &l)| (Tropical::ZERO, vec![arc(l, l, 0.0, i as u32 + 1)])).collect();

@@ -7,11 +7,7 @@ use super::semiring::Weight;
 use super::visit;
 
 pub fn connect<W: Weight>(fst: FlatFst<W>) -> FlatFst<W> {
-    let access = visit::accessible(&fst);
-    let mut keep = visit::coaccessible(&fst);
-    for (k, a) in keep.iter_mut().zip(access) {
-        *k &= a;
-    }
+    let keep = visit::on_a_path(&fst);
     keep_states(fst, &keep)
 }
 

@@ -293,11 +293,7 @@ fn subsequential<W: Weight, R: Outputs<W>>(
 mod tests {
     use super::*;
     use crate::fst::semiring::{Log64, Tropical};
-
-    const Z: Tropical = Tropical::ZERO;
-    fn arc(i: Label, o: Label, w: f32, t: StateId) -> Arc<Tropical> {
-        Arc::new(i, o, Tropical(w), t)
-    }
+    use crate::fst::testing::{Z, arc};
 
     #[test]
     fn weights_move_to_where_the_paths_part() {

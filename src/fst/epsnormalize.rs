@@ -18,7 +18,7 @@ use super::gallic::{Gallic, Set, factor};
 use super::invert::invert;
 use super::semiring::{SHORTEST_DELTA, Weight};
 use super::strings::{EMPTY, StringId, Strings};
-use super::visit::{accessible, coaccessible, components};
+use super::visit::{components, on_a_path};
 use crate::error::{Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -36,8 +36,7 @@ pub fn epsnormalize<W: Weight>(fst: FlatFst<W>, side: EpsNormType) -> Result<Fla
     }
     let (isyms, osyms) = (fst.isyms.clone(), fst.osyms.clone());
     // What lies on no path would be trimmed at the end; without it, it cannot be in the way.
-    let mut keep = coaccessible(&fst);
-    keep.iter_mut().zip(accessible(&fst)).for_each(|(k, a)| *k &= a);
+    let keep = on_a_path(&fst);
     if fst.start() == NO_STATE || !keep[fst.start() as usize] {
         return Ok(FlatFst::empty().with_symbols(isyms, osyms));
     }
@@ -128,8 +127,7 @@ impl<'a, W: Weight> Removal<'a, W> {
         }
         b.set_start(fst.start());
         let graph = b.finish();
-        let mut keep = coaccessible(&graph);
-        keep.iter_mut().zip(accessible(&graph)).for_each(|(k, a)| *k &= a);
+        let keep = on_a_path(&graph);
         let finals = self.finals.iter().zip(&keep).filter(|(_, k)| **k).map(|(f, _)| *f).collect();
         Ok(Gallic { graph: keep_states(graph, &keep), sets, finals, pool: self.pool, strings: self.strings })
     }
@@ -367,11 +365,7 @@ impl<'a, W: Weight> Removal<'a, W> {
 mod tests {
     use super::*;
     use crate::fst::semiring::Tropical;
-
-    fn arc(i: i32, o: i32, w: f32, t: u32) -> Arc<Tropical> {
-        Arc::new(i, o, Tropical(w), t)
-    }
-    const Z: Tropical = Tropical::ZERO;
+    use crate::fst::testing::{Z, arc};
 
     #[test]
     fn input_epsilons_go_to_the_end() {

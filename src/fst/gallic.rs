@@ -7,7 +7,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::flat::{Arc, EPSILON, FlatFst, NO_STATE, StateId};
+use super::flat::{Arc, EPSILON, FlatFst, Label, NO_STATE, StateId};
 use super::semiring::Weight;
 use super::strings::{EMPTY, StringId, Strings};
 use crate::error::{Error, Result};
@@ -30,6 +30,27 @@ pub struct Gallic<W> {
     pub finals: Vec<Set>,
     pub pool: Vec<(StringId, W)>,
     pub strings: Strings,
+}
+
+impl<W: Weight> Gallic<W> {
+    /// One string and weight for every arc of `graph`, in order, and for every final state.
+    pub fn of_pairs(
+        mut graph: FlatFst<W>,
+        mut pool: Vec<(StringId, W)>,
+        finals: impl IntoIterator<Item = Option<(StringId, W)>>,
+        strings: Strings,
+    ) -> Self {
+        graph.all_arcs_mut().iter_mut().enumerate().for_each(|(i, a)| a.olabel = i as Label);
+        let single = |i: usize| Set { from: i as u32, len: 1 };
+        let sets = (0..pool.len()).map(single).collect();
+        let mut final_sets = Vec::with_capacity(graph.num_states());
+        for pair in finals {
+            final_sets.push(if pair.is_some() { single(pool.len()) } else { Set::ZERO });
+            pool.extend(pair);
+        }
+        final_sets.resize(graph.num_states(), Set::ZERO);
+        Gallic { graph, sets, finals: final_sets, pool, strings }
+    }
 }
 
 /// Unfolds to a transducer without symbol tables.

@@ -207,10 +207,8 @@ fn sorted_arcs<W: Weight>(fst: &FlatFst<W>, mut merged: impl FnMut(&mut Arc<W>, 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fst::testing::arc;
 
-    fn arc(i: i32, o: i32, w: f32, t: u32) -> Arc<Tropical> {
-        Arc::new(i, o, Tropical(w), t)
-    }
     fn sample() -> FlatFst<Tropical> {
         let arcs = vec![arc(2, 1, 3.0, 1), arc(1, 1, 0.5, 1), arc(2, 1, 2.0, 1), arc(1, 1, 0.5, 1)];
         FlatFst::from_rows(0, vec![(Tropical::ZERO, arcs), (Tropical(2.0), vec![])])

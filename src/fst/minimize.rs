@@ -222,13 +222,8 @@ mod tests {
     use super::*;
     use crate::fst::flat::Label;
     use crate::fst::semiring::{Log, Tropical};
+    use crate::fst::testing::{ONE, Z, arc};
     use rand::{Rng, SeedableRng, rngs::SmallRng};
-
-    const Z: Tropical = Tropical::ZERO;
-    const ONE: Tropical = Tropical::ONE;
-    fn arc(i: Label, o: Label, w: f32, t: StateId) -> Arc<Tropical> {
-        Arc::new(i, o, Tropical(w), t)
-    }
 
     #[test]
     fn weights_are_pushed_before_states_are_merged() {

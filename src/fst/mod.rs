@@ -41,6 +41,8 @@ pub mod shortestpath;
 pub mod statetable;
 pub mod strings;
 pub mod synchronize;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod topsort;
 pub mod union;
 pub mod visit;

@@ -206,12 +206,9 @@ pub fn verify<W: Weight>(fst: &FlatFst<W>, claimed: Option<u64>) -> Result<u64> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fst::flat::Arc;
     use crate::fst::semiring::Tropical;
+    use crate::fst::testing::arc;
 
-    fn arc(i: Label, o: Label, w: f32, to: u32) -> Arc<Tropical> {
-        Arc::new(i, o, Tropical(w), to)
-    }
     fn holds(bits: u64) -> Vec<&'static str> {
         NAMES.iter().filter(|n| value(bits, n.0) == Some(true)).map(|n| n.1).collect()
     }

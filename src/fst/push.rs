@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use super::flat::{Arc, EPSILON, FlatFst, NO_STATE, StateId};
-use super::gallic::{Gallic, Set, factor};
+use super::gallic::{Gallic, factor};
 use super::map::{MapConfig, MapType, map_within};
 use super::reweight::{ReweightType, reweight};
 use super::semiring::{DELTA, Weight};
@@ -322,19 +322,7 @@ impl<W: Weight> Moved<W> {
             start = is_final.len() as StateId;
             is_final.push(W::ZERO);
         }
-        graph_arcs.iter_mut().enumerate().for_each(|(i, a)| a.olabel = i as i32);
-        let single = |i: usize| Set { from: i as u32, len: 1 };
-        let sets = (0..pool.len()).map(single).collect();
-        let mut final_sets = Vec::with_capacity(is_final.len());
-        for f in finals {
-            final_sets.push(f.map_or(Set::ZERO, |pair| {
-                pool.push(pair);
-                single(pool.len() - 1)
-            }));
-        }
-        final_sets.resize(is_final.len(), Set::ZERO);
-        let graph = FlatFst::from_parts(start, offsets, is_final, graph_arcs);
-        Gallic { graph, sets, finals: final_sets, pool, strings }
+        Gallic::of_pairs(FlatFst::from_parts(start, offsets, is_final, graph_arcs), pool, finals, strings)
     }
 }
 

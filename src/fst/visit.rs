@@ -217,6 +217,13 @@ pub fn accessible<W: Weight>(fst: &FlatFst<W>) -> Vec<bool> {
     seen
 }
 
+/// Which states lie on a path from the start to a final state.
+pub fn on_a_path<W: Weight>(fst: &FlatFst<W>) -> Vec<bool> {
+    let mut both = coaccessible(fst);
+    both.iter_mut().zip(accessible(fst)).for_each(|(b, a)| *b &= a);
+    both
+}
+
 /// Which states reach a final state.
 pub fn coaccessible<W: Weight>(fst: &FlatFst<W>) -> Vec<bool> {
     let mut seen: Vec<bool> = fst.states().map(|s| fst.is_final(s)).collect();

@@ -11,7 +11,7 @@ use super::{OP, merge};
 use crate::error::{Error, Result};
 use crate::fst::encode::EncodeTable;
 use crate::fst::flat::{Arc, Builder, EPSILON, FlatFst, Label, NO_LABEL, NO_STATE, ScatterBuilder, StateId};
-use crate::fst::gallic::{self, Set};
+use crate::fst::gallic;
 use crate::fst::push::common_outputs;
 use crate::fst::reweight::ReweightType;
 use crate::fst::semiring::Weight;
@@ -146,17 +146,11 @@ fn push<W: Weight>(mut fst: FlatFst<W>, delta: f32) -> Result<Gallic<W>> {
 impl<W: Weight> Gallic<W> {
     /// One label an arc: what a string has more is carried on to the next arcs, or written by arcs of its own at the end.
     pub fn factored(self) -> Result<FlatFst<W>> {
-        let Gallic { fst: mut graph, ends, strings } = self;
-        let mut pool: Vec<(StringId, W)> = graph.all_arcs().iter().map(|a| (a.olabel as StringId, a.weight)).collect();
-        graph.all_arcs_mut().iter_mut().enumerate().for_each(|(i, a)| a.olabel = i as Label);
-        let single = |i: usize| Set { from: i as u32, len: 1 };
-        let sets = (0..pool.len()).map(single).collect();
-        let mut finals = vec![Set::ZERO; graph.num_states()];
-        for s in graph.states().filter(|&s| graph.is_final(s)) {
-            finals[s as usize] = single(pool.len());
-            pool.push((ends[s as usize], graph.final_weight(s)));
-        }
-        gallic::factor(OP, gallic::Gallic { graph, sets, finals, pool, strings })
+        let Gallic { fst: graph, ends, strings } = self;
+        let pool: Vec<(StringId, W)> = graph.all_arcs().iter().map(|a| (a.olabel as StringId, a.weight)).collect();
+        let finals: Vec<_> =
+            graph.states().map(|s| graph.is_final(s).then(|| (ends[s as usize], graph.final_weight(s)))).collect();
+        gallic::factor(OP, gallic::Gallic::of_pairs(graph, pool, finals, strings))
     }
 
     /// A new output label for every string, and the transducer that maps them to the strings.

@@ -240,25 +240,22 @@ impl Lists {
         let mut low = 0;
         if !a.back && !b.back {
             // Mostly it is only a few labels, or the lists soon become one.
-            let (mut x, mut y) = (a.list, b.list);
-            while low < most && low < BLOCK {
-                if x == y {
-                    return most;
-                }
-                let (n, m) = (&self.nodes[x as usize], &self.nodes[y as usize]);
-                if n.label != m.label {
-                    return low;
-                }
-                (x, y) = (n.older, m.older);
-                low += 1;
-            }
-            if low == most || x == y {
+            let walked = most.min(BLOCK);
+            let (same, one) = self.newest_shared(a.list, b.list, walked);
+            if one || same == most {
                 return most;
             }
+            if same < walked {
+                return same;
+            }
+            low = same;
         }
         // At `high` the beginnings differ for certain, at `low` they seem equal: double the step, then halve.
         let seem_equal =
             |lists: &Self, k: u32| lists.hash(lists.take_front(a, k)) == lists.hash(lists.take_front(b, k));
+        if seem_equal(self, most) {
+            low = most;
+        }
         let (mut high, mut step) = (most + 1, 1);
         while low.saturating_add(step) < high {
             if seem_equal(self, low + step) {
@@ -306,22 +303,28 @@ impl Lists {
         }
     }
 
+    /// How many of the newest labels of two lists are the same, up to `most`; and whether the lists became one by then.
+    #[inline]
+    fn newest_shared(&self, mut x: u32, mut y: u32, most: u32) -> (u32, bool) {
+        for k in 0..most {
+            if x == y {
+                return (k, true);
+            }
+            let (n, m) = (&self.nodes[x as usize], &self.nodes[y as usize]);
+            if n.label != m.label {
+                return (k, false);
+            }
+            (x, y) = (n.older, m.older);
+        }
+        (most, x == y)
+    }
     /// Label by label, for views of the same length.
     fn same(&self, a: View, b: View) -> bool {
-        let (mut x, mut y) = (a.list, b.list);
         if a.back == b.back {
-            for _ in 0..a.len {
-                if x == y {
-                    return true;
-                }
-                let (n, m) = (&self.nodes[x as usize], &self.nodes[y as usize]);
-                if n.label != m.label {
-                    return false;
-                }
-                (x, y) = (n.older, m.older);
-            }
-            return true;
+            let (same, one) = self.newest_shared(a.list, b.list, a.len);
+            return one || same == a.len;
         }
+        let (mut x, mut y) = (a.list, b.list);
         let mut seen = [0; 2 * BLOCK as usize];
         let seen = &mut seen[..a.len as usize];
         for place in seen.iter_mut() {
