@@ -70,12 +70,13 @@ impl Strings {
 
     /// The number of the string that `view` shows. O(log n), amortised.
     pub fn intern(&mut self, view: View) -> StringId {
-        if view.is_empty() {
-            return EMPTY;
+        match view.len() {
+            0 => EMPTY,
+            1 => self.append(EMPTY, self.lists.get(view, 0)),
+            _ => self.number(view, self.lists.hash(view)),
         }
-        let hash = self.lists.hash(view);
-        self.number(view, hash)
     }
+    /// Strings of two labels and more; shorter ones are found without comparing.
     fn number(&mut self, view: View, hash: u64) -> StringId {
         let Strings { lists, entries, find, .. } = self;
         let known = find.find(spread(hash), |&id| {
@@ -86,8 +87,7 @@ impl Strings {
             return id;
         }
         let id = entries.len() as StringId;
-        let rest = if view.len() == 1 { EMPTY } else { UNKNOWN };
-        entries.push(Entry { view, first: lists.get(view, 0), rest, hash });
+        entries.push(Entry { view, first: lists.get(view, 0), rest: UNKNOWN, hash });
         find.insert_unique(spread(hash), id, |&i| spread(entries[i as usize].hash));
         id
     }
@@ -111,7 +111,11 @@ impl Strings {
         if rest != UNKNOWN {
             return rest;
         }
-        let rest = self.number(self.lists.drop_front(view, 1), self.lists.hash_rest(hash, first));
+        let left = self.lists.drop_front(view, 1);
+        let rest = match left.len() {
+            1 => self.append(EMPTY, self.lists.get(left, 0)),
+            _ => self.number(left, self.lists.hash_rest(hash, first)),
+        };
         self.entries[s as usize].rest = rest;
         rest
     }
@@ -135,6 +139,12 @@ impl Strings {
         let (view, hash) = (self.growing(s), self.entries[s as usize].hash);
         let hash = self.lists.hash_longer(hash, view.len(), label);
         let view = self.lists.push_back(view, label);
+        if s == EMPTY {
+            let id = self.entries.len() as StringId;
+            self.entries.push(Entry { view, first: label, rest: EMPTY, hash });
+            self.longer.insert((s, label), id);
+            return id;
+        }
         let (before, id) = (self.entries.len(), self.number(view, hash));
         if self.entries.len() == before {
             self.lists.take_back(view);
