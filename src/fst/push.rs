@@ -8,14 +8,14 @@
 
 use std::collections::VecDeque;
 
-use super::flat::{Arc, EPSILON, FlatFst, NO_STATE, StateId};
+use super::flat::{Arc, EPSILON, FlatFst, Label, NO_STATE, StateId};
 use super::gallic::{Gallic, factor};
 use super::map::{MapConfig, MapType, map_within};
 use super::reweight::{ReweightType, reweight};
 use super::semiring::{DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, shortest_distance};
 use super::strings::{EMPTY, Lists, StringId, Strings, View};
-use super::visit::{Incoming, components, start_on_cycle};
+use super::visit::{Incoming, components, start_on_cycle, topological_order};
 use crate::error::Result;
 
 #[derive(Clone, Copy, Debug)]
@@ -157,20 +157,56 @@ fn shared_by_all<W: Weight>(
 }
 
 /// For every state the longest common beginning of the outputs of all paths to a final state; or the longest common end of
-/// those from the start, last label first.
+/// those from the start, last label first. Acyclic input takes one pass over the arcs.
 pub(super) fn common_outputs<W: Weight>(
     fst: &FlatFst<W>,
     direction: ReweightType,
     lists: &mut Lists,
 ) -> Vec<Option<View>> {
-    let n = fst.num_states();
     let to_initial = direction == ReweightType::ToInitial;
-    let mut d: Vec<Option<View>> = vec![None; n];
+    let mut d: Vec<Option<View>> = vec![None; fst.num_states()];
     if to_initial {
         fst.states().filter(|&s| fst.is_final(s)).for_each(|s| d[s as usize] = Some(View::EMPTY));
     } else {
         d[fst.start() as usize] = Some(View::EMPTY);
     }
+    match topological_order(fst) {
+        Some(order) if to_initial => {
+            for &s in order.iter().rev() {
+                let mut sum = d[s as usize];
+                for a in fst.arcs(s) {
+                    if let Some(next) = d[a.nextstate as usize] {
+                        sum = Some(shared_with(sum, a.olabel, next, lists));
+                    }
+                }
+                d[s as usize] = sum;
+            }
+        }
+        Some(order) => {
+            for &s in &order {
+                let Some(here) = d[s as usize] else { continue };
+                for a in fst.arcs(s) {
+                    let to = &mut d[a.nextstate as usize];
+                    *to = Some(shared_with(*to, a.olabel, here, lists));
+                }
+            }
+        }
+        None => settle_cycles(fst, to_initial, &mut d, lists),
+    }
+    d
+}
+
+/// What `sum`, if there is one, shares with `label` and then `view`.
+#[inline]
+fn shared_with(sum: Option<View>, label: Label, view: View, lists: &mut Lists) -> View {
+    match sum {
+        None => lists.divided(label, view, 0),
+        Some(sum) => lists.common_with(sum, label, view),
+    }
+}
+
+/// Component by component; inside one, until nothing gets shorter.
+fn settle_cycles<W: Weight>(fst: &FlatFst<W>, to_initial: bool, d: &mut [Option<View>], lists: &mut Lists) {
     let incoming = to_initial.then(|| Incoming::new(fst));
     let component = components(fst, |_| true);
     let mut order: Vec<StateId> = fst.states().collect();
@@ -179,7 +215,7 @@ pub(super) fn common_outputs<W: Weight>(
         order.reverse();
     }
     let mut queue: VecDeque<StateId> = VecDeque::new();
-    let mut queued = vec![false; n];
+    let mut queued = vec![false; fst.num_states()];
     for group in order.chunk_by(|&s, &t| component.of[s as usize] == component.of[t as usize]) {
         queue.extend(group.iter().filter(|&&s| d[s as usize].is_some()));
         group.iter().for_each(|&s| queued[s as usize] = d[s as usize].is_some());
@@ -188,10 +224,7 @@ pub(super) fn common_outputs<W: Weight>(
             let Some(here) = d[s as usize] else { continue };
             let mut relax = |arc: &Arc<W>, to: StateId| {
                 let old = d[to as usize];
-                let new = match old {
-                    None => lists.divided(arc.olabel, here, 0),
-                    Some(old) => lists.common_with(old, arc.olabel, here),
-                };
+                let new = shared_with(old, arc.olabel, here, lists);
                 if old.is_none_or(|o| new.len() < o.len()) {
                     d[to as usize] = Some(new);
                     if component.of[to as usize] == component.of[s as usize] && !queued[to as usize] {
@@ -210,7 +243,6 @@ pub(super) fn common_outputs<W: Weight>(
             }
         }
     }
-    d
 }
 
 /// The automaton with every arc's and final state's new weight and output string.
@@ -330,6 +362,7 @@ impl<W: Weight> Moved<W> {
 mod tests {
     use super::*;
     use crate::fst::semiring::Tropical;
+    use rand::{Rng, SeedableRng, rngs::SmallRng};
 
     fn arc(i: i32, o: i32, w: f32, t: u32) -> Arc<Tropical> {
         Arc::new(i, o, Tropical(w), t)
@@ -366,6 +399,42 @@ mod tests {
         assert_eq!(push(f.clone(), &config).unwrap(), FlatFst::from_rows(0, rows([7, 8, 0])));
         let none = PushConfig { remove_common_affix: true, ..config };
         assert_eq!(push(f, &none).unwrap(), FlatFst::from_rows(0, rows([0, 0, 0])));
+    }
+
+    #[test]
+    fn one_pass_finds_what_the_queue_does() {
+        let mut rng = SmallRng::seed_from_u64(5);
+        for _ in 0..300 {
+            // Arcs to lower states only, so that the order has to be found.
+            let n = rng.random_range(2..9u32);
+            let rows = (0..n)
+                .map(|s| {
+                    let arcs = (0..if s == 0 { 0 } else { rng.random_range(0..4) })
+                        .map(|_| arc(1, rng.random_range(0..3), 0.0, rng.random_range(0..s)))
+                        .collect();
+                    (if s == 0 || rng.random_bool(0.1) { Tropical::ONE } else { Z }, arcs)
+                })
+                .collect();
+            let f = FlatFst::from_rows(n - 1, rows);
+            for direction in [ReweightType::ToInitial, ReweightType::ToFinal] {
+                let to_initial = direction == ReweightType::ToInitial;
+                let (mut lists, mut read) = (Lists::default(), vec![]);
+                let one_pass = common_outputs(&f, direction, &mut lists);
+                let mut queue: Vec<Option<View>> = f
+                    .states()
+                    .map(|s| (if to_initial { f.is_final(s) } else { s == f.start() }).then_some(View::EMPTY))
+                    .collect();
+                settle_cycles(&f, to_initial, &mut queue, &mut lists);
+                let mut labels = |view: Option<View>| {
+                    read.clear();
+                    view.map(|v| {
+                        lists.read(v, &mut read);
+                        read.clone()
+                    })
+                };
+                assert!(one_pass.iter().zip(&queue).all(|(&a, &b)| labels(a) == labels(b)));
+            }
+        }
     }
 
     #[test]
