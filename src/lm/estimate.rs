@@ -13,6 +13,7 @@
 
 mod adjust;
 mod arpa;
+mod contexts;
 mod corpus;
 mod count;
 mod discount;
@@ -29,11 +30,14 @@ pub use discount::Discount;
 
 use crate::error::{Error, Result};
 use crate::format::io;
-use sorter::Merge;
+use sorter::{Merge, Sorted, Sorter};
 use vocabulary::{EOS, Words};
 
 /// The highest order.
 pub const MAX_ORDER: usize = records::MAX_WIDTH - 2;
+
+/// Less memory than this would make more runs than it is worth.
+const MIN_MEMORY: usize = 1 << 17;
 
 /// How what was not seen gets a probability.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,6 +94,7 @@ impl Options {
         if !self.prune.is_sorted() {
             return Err(Error::usage("a pruning threshold is less than that of the order below"));
         }
+        checked.memory = self.memory.max(MIN_MEMORY);
         checked.prune.resize(order, self.prune.last().copied().unwrap_or(0));
         if self.corpora.is_empty() {
             checked.corpora.push("-".into());
@@ -169,49 +174,76 @@ pub fn estimate(options: &Options, output: &str, progress: &dyn Progress) -> Res
         summary.orders.push((f.kept, f.all, discount));
     }
 
-    progress.stage("normalising", Some(order as u64));
-    let mut held: usize = adjusted.sorters.iter().map(|s| s.bytes()).sum();
-    let mut normalised = vec![];
-    for (i, sorter) in adjusted.sorters.into_iter().enumerate() {
-        let before = sorter.bytes();
-        let left = options.memory.saturating_sub(held).max(options.memory / 8);
-        let sorted = sorter.finish(&options.temp)?;
-        let done = normalise::normalise(sorted, i + 1, &summary.orders[i].2, (&options.temp, left))?;
-        held = held + done.rows.bytes() + done.weights.bytes() - before;
-        normalised.push(done);
-        progress.advance(1);
-    }
+    progress.stage("normalising", None);
+    let discounts: Vec<Discount> = summary.orders.iter().map(|o| o.2).collect();
+    let (normalised, held) = normalise_all(adjusted.sorters, &discounts, options)?;
 
     let kept: Vec<u64> = summary.orders.iter().map(|o| o.0).collect();
     progress.stage("writing", Some(kept.iter().sum()));
     let mut writer = arpa::Writer::new(out, &words, &kept)?;
     let left = options.memory.saturating_sub(held).max(options.memory / 8);
     let mut lower = None;
-    let mut normalised = normalised.into_iter().peekable();
-    for k in 1..=order {
-        let Some(this) = normalised.next() else { break };
-        let weights = match normalised.peek_mut() {
-            Some(above) => {
-                let weights = std::mem::replace(&mut above.weights, sorter::Sorted::Memory(vec![]));
-                Some(weights.read(k + 1, k, left / 4)?)
-            }
-            None => None,
-        };
+    for (i, (rows, weights)) in normalised.into_iter().enumerate() {
+        let k = i + 1;
         let work = interpolate::Order {
             order: k,
             smoothing: options.smoothing,
             // Without <s>, which is never predicted.
             uniform: (1.0 / (kept[0] - 1) as f32 as f64) as f32,
             lower,
-            weights,
+            weights: match weights {
+                Some(Weights::Sorted(weights)) => interpolate::Weights::Keyed(weights.read(k + 1, k, left / 4)?),
+                Some(Weights::Listed(weights)) => interpolate::Weights::Listed(weights.into_iter()),
+                None => interpolate::Weights::None,
+            },
             place: (&options.temp, left / 4),
         };
-        let rows = work.write(this.rows, &mut writer)?;
-        progress.advance(kept[k - 1]);
+        let rows = work.write(rows, &mut writer)?;
+        progress.advance(kept[i]);
         lower = Some(rows.read(k + 2, k, left / 4)?);
     }
     writer.finish()?;
     Ok(summary)
+}
+
+/// The weights of an order's n-grams as contexts.
+enum Weights {
+    Sorted(Sorted),
+    Listed(Vec<f32>),
+}
+
+/// The rows of an order, and their weights as contexts if it is not the highest.
+type Normalised = (Sorted, Option<Weights>);
+
+/// All orders, in memory if they are; and how many bytes of memory they have now.
+fn normalise_all(
+    mut sorters: Vec<Sorter>,
+    discounts: &[Discount],
+    options: &Options,
+) -> Result<(Vec<Normalised>, usize)> {
+    let mut held: usize = sorters.iter().map(Sorter::bytes).sum();
+    // Row numbers have 32 bits there, and what is found beside the rows is less than half of them.
+    let rows = sorters.iter().map(|s| s.rows()).max().unwrap_or(0);
+    if held / 2 * 3 <= options.memory && rows < u32::MAX as usize && sorters.iter().all(Sorter::in_memory) {
+        let mut levels: Vec<Vec<u32>> = sorters.iter_mut().map(Sorter::unsorted).collect();
+        let pruning = options.vocabulary.is_some() || options.prune.iter().any(|&p| p > 0);
+        let weights = contexts::normalise(&mut levels, discounts, pruning)?;
+        let weights = weights.into_iter().map(|w| Some(Weights::Listed(w))).chain([None]);
+        return Ok((levels.into_iter().map(Sorted::Memory).zip(weights).collect(), held));
+    }
+    let mut normalised: Vec<Normalised> = vec![];
+    for (i, sorter) in sorters.into_iter().enumerate() {
+        held -= sorter.bytes();
+        let left = options.memory.saturating_sub(held).max(options.memory / 8);
+        let sorted = sorter.finish(&options.temp)?;
+        let done = normalise::normalise(sorted, i + 1, &discounts[i], (&options.temp, left))?;
+        held += done.rows.bytes() + done.weights.bytes();
+        if let Some(below) = normalised.last_mut() {
+            below.1 = Some(Weights::Sorted(done.weights));
+        }
+        normalised.push((done.rows, None));
+    }
+    Ok((normalised, held))
 }
 
 /// Of every word of the corpus: whether it is missing in a list of words. Special words never are.

@@ -27,7 +27,7 @@ pub fn adjust(mut counts: Merge, options: &Options, unwanted: Option<&[bool]>, m
         unwanted,
         memory,
         used: 0,
-        sorters: (1..=order).map(|k| Sorter::new(k + 2)).collect(),
+        sorters: (1..=order).map(|k| Sorter::by_context(k + 2)).collect(),
         frequencies: vec![Frequencies::default(); order],
     };
     // What the last row began, by length: adjusted and real counts.
@@ -108,9 +108,9 @@ impl Pass<'_> {
         if pruned {
             count |= PRUNED;
         }
-        let mut tail = [words[0], 0, 0];
-        records::set_count(&mut tail[1..], count);
-        self.sorters[k].push(&words[1..], &tail);
+        let mut tail = [0; 2];
+        records::set_count(&mut tail, count);
+        self.sorters[k].push(words, &tail);
         self.used += (k + 3) * 4;
         if self.used > self.memory {
             self.spill()?;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use super::records::DROPPED;
 use super::vocabulary::Words;
 use crate::error::{Error, Result};
 use crate::format::io;
@@ -51,7 +52,7 @@ impl<'a> Writer<'a> {
 pub fn lines(rows: &[u32], words: &Words, order: usize, highest: bool) -> Vec<u8> {
     let width = order + 2;
     let mut text = Vec::with_capacity(rows.len() / width * (24 + 8 * order));
-    for row in rows.chunks_exact(width) {
+    for row in rows.chunks_exact(width).filter(|row| row[order + 1] != DROPPED) {
         let p = f32::from_bits(row[order]).log10();
         // Rounding may have made a probability a little more than one.
         write_number(&mut text, if p < 0.0 { p } else { 0.0 });

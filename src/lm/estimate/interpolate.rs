@@ -10,12 +10,26 @@ use rayon::prelude::*;
 
 use super::Smoothing;
 use super::arpa::{Writer, lines};
+use super::records::DROPPED;
 use super::sorter::{Merge, Sorted};
 use super::vocabulary::{BOS, EOS, UNK};
 use crate::error::{Error, Result};
 
 /// Rows whose lines are made by one task.
 const TASK: usize = 1 << 13;
+
+/// The weights of n-grams as contexts, in suffix order.
+pub enum Weights {
+    /// The highest order has none.
+    None,
+    /// Contexts with their weights; not all n-grams are there, and pruned ones may be.
+    Keyed(Merge),
+    /// One a row, pruned ones too; `NO_CONTEXT` where nothing follows.
+    Listed(std::vec::IntoIter<f32>),
+}
+
+/// In place of a weight: nothing follows this n-gram.
+pub const NO_CONTEXT: f32 = -1.0;
 
 /// What one order needs besides its rows.
 pub struct Order<'a> {
@@ -25,8 +39,8 @@ pub struct Order<'a> {
     pub uniform: f32,
     /// The order below; none for words alone.
     pub lower: Option<Merge>,
-    /// The weights of contexts; none for the highest order.
-    pub weights: Option<Merge>,
+    /// The weights of contexts.
+    pub weights: Weights,
     pub place: (&'a Path, usize),
 }
 
@@ -35,7 +49,7 @@ impl Order<'_> {
     pub fn write(mut self, rows: Sorted, out: &mut Writer) -> Result<Sorted> {
         let k = self.order;
         let width = k + 2;
-        let highest = self.weights.is_none();
+        let highest = matches!(self.weights, Weights::None);
         out.section(k)?;
         let kept = rows.map(width, k, self.place, |block| {
             for row in block.chunks_exact_mut(width) {
@@ -53,6 +67,10 @@ impl Order<'_> {
     #[inline]
     fn finish(&mut self, row: &mut [u32]) -> Result<()> {
         let k = self.order;
+        let backoff = self.backoff(&row[..k])?;
+        if row[k + 1] == DROPPED {
+            return Ok(());
+        }
         let below = match &mut self.lower {
             None => self.uniform,
             Some(lower) => loop {
@@ -73,26 +91,31 @@ impl Order<'_> {
             Smoothing::Stupid { .. } => p,
         };
         row[k] = p.to_bits();
-        let mut backoff = 1f32;
-        if let Some(weights) = &mut self.weights
-            && row[0] != EOS
-            && row[0] != UNK
-        {
-            while let Some(w) = weights.peek()
-                && w[..k] < row[..k]
-            {
-                weights.advance()?;
-            }
-            if let Some(w) = weights.peek()
-                && w[..k] == row[..k]
-            {
-                backoff = match self.smoothing {
-                    Smoothing::KneserNey { .. } => f32::from_bits(w[k]),
-                    Smoothing::Stupid { backoff } => backoff,
-                };
-            }
-        }
         row[k + 1] = backoff.to_bits();
         Ok(())
+    }
+
+    /// The back-off weight of the next row.
+    #[inline]
+    fn backoff(&mut self, words: &[u32]) -> Result<f32> {
+        let k = self.order;
+        let weight = match &mut self.weights {
+            Weights::None => None,
+            Weights::Listed(weights) => weights.next().filter(|&w| w != NO_CONTEXT),
+            Weights::Keyed(_) if words[0] == EOS || words[0] == UNK => None,
+            Weights::Keyed(weights) => {
+                while let Some(w) = weights.peek()
+                    && w[..k] < *words
+                {
+                    weights.advance()?;
+                }
+                weights.peek().filter(|w| w[..k] == *words).map(|w| f32::from_bits(w[k]))
+            }
+        };
+        Ok(match (weight, self.smoothing) {
+            (None, _) => 1.0,
+            (Some(w), Smoothing::KneserNey { .. }) => w,
+            (Some(_), Smoothing::Stupid { backoff }) => backoff,
+        })
     }
 }

@@ -10,6 +10,9 @@ pub const MAX_WIDTH: usize = 16;
 /// The bit of a count that says: will be pruned.
 pub const PRUNED: u64 = 1 << 63;
 
+/// In place of the weight of the lower order: this row is pruned. (Not a number, so never a weight.)
+pub const DROPPED: u32 = u32::MAX;
+
 /// A count from its two halves.
 #[inline]
 pub fn count(halves: &[u32]) -> u64 {
@@ -20,6 +23,13 @@ pub fn count(halves: &[u32]) -> u64 {
 pub fn set_count(halves: &mut [u32], count: u64) {
     halves[0] = count as u32;
     halves[1] = (count >> 32) as u32;
+}
+
+/// Puts rows in suffix order so that sorting them gives context order.
+pub fn turn(data: &mut [u32], width: usize) {
+    for row in data.chunks_exact_mut(width) {
+        row[..width - 2].rotate_left(1);
+    }
 }
 
 /// Sorts rows of `width` numbers with all threads. No two may have the same words.

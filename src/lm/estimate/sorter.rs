@@ -16,7 +16,9 @@ const MAX_READ: usize = 1 << 18;
 /// Takes rows in any order.
 pub struct Sorter {
     width: usize,
-    pub buffer: Vec<u32>,
+    /// Rows come in suffix order and are wanted in context order.
+    turned: bool,
+    buffer: Vec<u32>,
     file: Option<TempFile>,
     /// Where runs begin and end in the file.
     runs: Vec<(u64, u64)>,
@@ -30,11 +32,31 @@ pub enum Sorted {
 
 impl Sorter {
     pub fn new(width: usize) -> Self {
-        Sorter { width, buffer: vec![], file: None, runs: vec![] }
+        Sorter { width, turned: false, buffer: vec![], file: None, runs: vec![] }
+    }
+
+    /// For rows in suffix order, to be sorted by context.
+    pub fn by_context(width: usize) -> Self {
+        Sorter { turned: true, ..Self::new(width) }
     }
 
     pub fn bytes(&self) -> usize {
         self.buffer.len() * 4
+    }
+
+    /// Rows in memory.
+    pub fn rows(&self) -> usize {
+        self.buffer.len() / self.width
+    }
+
+    /// Nothing was written yet.
+    pub fn in_memory(&self) -> bool {
+        self.file.is_none()
+    }
+
+    /// The rows in memory as they came.
+    pub fn unsorted(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.buffer)
     }
 
     #[inline]
@@ -43,9 +65,16 @@ impl Sorter {
         self.buffer.extend_from_slice(tail);
     }
 
+    fn sort(&mut self) {
+        if self.turned {
+            records::turn(&mut self.buffer, self.width);
+        }
+        records::sort(&mut self.buffer, self.width);
+    }
+
     /// Writes what is in memory as a run.
     pub fn spill(&mut self, folder: &Path) -> Result<()> {
-        records::sort(&mut self.buffer, self.width);
+        self.sort();
         let file = match &self.file {
             Some(file) => file,
             None => self.file.insert(TempFile::create(folder)?),
@@ -63,8 +92,7 @@ impl Sorter {
         match self.file {
             Some(file) => Ok(Sorted::Disk { file, runs: self.runs }),
             None => {
-                self.buffer.shrink_to_fit();
-                records::sort(&mut self.buffer, self.width);
+                self.sort();
                 Ok(Sorted::Memory(self.buffer))
             }
         }
