@@ -54,7 +54,7 @@ pub fn read_text(name: &str, text: &str) -> Result<SymbolTable> {
         if symbol.is_empty() {
             return bad(1, "expected a symbol before the id");
         }
-        table.push(symbol, key);
+        table.add_with_key(symbol, key);
     }
     Ok(table)
 }

@@ -60,12 +60,9 @@ pub trait Weight: Semiring + WeaklyDivisibleSemiring + WeightQuantize + Copy + S
     fn less(self, other: Self) -> bool {
         self.to_f64() < other.to_f64()
     }
-    /// OpenFst's `ApproxEqual`: |a − b| ≤ delta, infinities equal to themselves.
-    #[inline]
-    fn approx_eq(self, other: Self, delta: f32) -> bool {
-        let (a, b, d) = (self.to_f64(), other.to_f64(), delta as f64);
-        a <= b + d && b <= a + d
-    }
+    /// OpenFst's `ApproxEqual`: |a − b| ≤ delta, infinities equal to themselves. The sums are rounded to the precision of
+    /// the weight, as they are there: with a tiny delta, large costs are equal only if they are the same.
+    fn approx_eq(self, other: Self, delta: f32) -> bool;
     /// Rounds to a multiple of `delta`, as OpenFst does; infinities and NaN stay.
     fn quantized(self, delta: f32) -> Self;
 }
@@ -157,6 +154,11 @@ macro_rules! weight {
             #[inline(always)]
             fn write_le(self, bytes: &mut [u8]) {
                 bytes[..size_of::<$float>()].copy_from_slice(&self.0.to_le_bytes());
+            }
+            #[inline]
+            fn approx_eq(self, other: Self, delta: f32) -> bool {
+                let delta = delta as $float;
+                self.0 <= other.0 + delta && other.0 <= self.0 + delta
             }
             #[inline]
             fn quantized(self, delta: f32) -> Self {

@@ -6,8 +6,10 @@
 //! The guide is exact, so every step leads to a result: about n·length steps, each over the arcs that enter a state.
 //! Unique: a node of the search is a string (a suffix) with the best way to read it from every state, which is a lazy
 //! determinization; epsilons are looked through, so strings are distinct as strings.
+//! A bound on states is counted as OpenFst counts: see `bounded`; with unique, a state for every string in the search.
 //! The result has OpenFst's form: a start state with one epsilon arc to each path, the best first; paths share their ends.
 
+mod bounded;
 mod single;
 
 use std::cmp::{Ordering, Reverse};
@@ -16,9 +18,10 @@ use std::collections::{BinaryHeap, VecDeque};
 use super::flat::{Arc, EPSILON, FlatFst, Label, NO_STATE, StateId};
 use super::prune::require_path;
 use super::semiring::Weight;
-use super::shortestdistance::best_costs;
+use super::shortestdistance::{DistanceConfig, best_costs, shortest_distance};
 use super::visit::Incoming;
 use crate::error::Result;
+use bounded::bounded;
 use single::single;
 
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +51,8 @@ pub fn shortestpath<W: Weight>(fst: &FlatFst<W>, config: &ShortestPathConfig<W>)
         FlatFst::empty()
     } else if config.nshortest == 1 {
         single(fst)?
+    } else if let Some(nstate) = config.nstate.filter(|_| !config.unique) {
+        bounded(fst, &shortest_distance(fst, &DistanceConfig::default())?, config, nstate)
     } else {
         let costs = best_costs(fst)?;
         Search::new(fst, costs, config).run()
@@ -119,6 +124,8 @@ struct Search<'a, W> {
     slot: Vec<(u32, u32)>,
     stamp: u32,
     bound: Bound,
+    /// States as OpenFst counts them: the two ends, and one for every node and complete string.
+    made: usize,
 }
 
 /// The n-th best cost there can be. Whatever waits or is complete leads to a string or path of its own, at exactly its
@@ -193,6 +200,7 @@ impl<'a, W: Weight> Search<'a, W> {
             candidates: vec![],
             slot: if config.unique { vec![(0, 0); fst.num_states()] } else { vec![] },
             stamp: 0,
+            made: 2,
             bound: Bound {
                 // A bound on states counts what would be dropped; a very large n has nothing to gain.
                 most: if config.nstate.is_none() && config.nshortest <= 1 << 20 { config.nshortest } else { 0 },
@@ -204,6 +212,9 @@ impl<'a, W: Weight> Search<'a, W> {
     }
 
     fn run(mut self) -> FlatFst<W> {
+        if self.config.nstate.is_some_and(|n| self.made >= n) {
+            return FlatFst::empty();
+        }
         let ends: Vec<Entry> = self
             .fst
             .states()
@@ -223,7 +234,7 @@ impl<'a, W: Weight> Search<'a, W> {
         let limit = best.cost + self.config.weight.to_f64();
         let mut heads = vec![];
         while let Some(Reverse(item)) = self.heap.pop() {
-            if item.cost > limit || self.config.nstate.is_some_and(|n| self.entries.len() >= n) {
+            if item.cost > limit || self.config.nstate.is_some_and(|n| self.made >= n) {
                 break;
             }
             if item.complete {
@@ -237,11 +248,12 @@ impl<'a, W: Weight> Search<'a, W> {
                 self.bound.inherited = None;
             }
         }
-        self.automaton(&heads)
+        automaton(self.fst, &self.entries, &heads)
     }
 
     fn push(&mut self, cost: f64, complete: bool, node: u32) {
         self.bound.count(cost);
+        self.made += 1;
         // Every push follows a new entry, so this counts up.
         let number = self.entries.len() as u32;
         self.heap.push(Reverse(Item { cost, complete, number, node }));
@@ -360,44 +372,44 @@ impl<'a, W: Weight> Search<'a, W> {
         }
         None
     }
+}
 
-    /// The paths found, with what they share kept once.
-    fn automaton(&self, heads: &[u32]) -> FlatFst<W> {
-        if heads.is_empty() {
-            return FlatFst::empty();
-        }
-        let mut used: Vec<u32> = vec![0];
-        let mut seen = hashbrown::HashSet::<u32, rustc_hash::FxBuildHasher>::default();
-        seen.insert(0);
-        for &head in heads {
-            let mut i = head;
-            while seen.insert(i) {
-                used.push(i);
-                i = self.entries[i as usize].parent;
-            }
-        }
-        // In the order they were made: OpenFst's numbers.
-        used.sort_unstable();
-        let id: hashbrown::HashMap<u32, StateId, rustc_hash::FxBuildHasher> =
-            used.iter().enumerate().map(|(k, &i)| (i, k as StateId + 1)).collect();
-        let mut b = super::flat::Builder::with_capacity(used.len() + 1, used.len() + heads.len());
-        b.add_state(W::ZERO);
-        b.set_start(0);
-        for head in heads {
-            b.push_arc(Arc::new(EPSILON, EPSILON, W::ONE, id[head]));
-        }
-        for &i in &used {
-            b.add_state(if i == 0 { W::ONE } else { W::ZERO });
-            let e = self.entries[i as usize];
-            match e.arc {
-                FINAL if i == 0 => {}
-                FINAL => b.push_arc(Arc::new(EPSILON, EPSILON, self.fst.final_weight(e.state), id[&e.parent])),
-                COMPLETE => b.push_arc(Arc::new(EPSILON, EPSILON, W::ONE, id[&e.parent])),
-                arc => b.push_arc(Arc { nextstate: id[&e.parent], ..self.fst.all_arcs()[arc as usize] }),
-            }
-        }
-        b.finish()
+/// The paths found, with what they share kept once.
+fn automaton<W: Weight>(fst: &FlatFst<W>, entries: &[Entry], heads: &[u32]) -> FlatFst<W> {
+    if heads.is_empty() {
+        return FlatFst::empty();
     }
+    let mut used: Vec<u32> = vec![0];
+    let mut seen = hashbrown::HashSet::<u32, rustc_hash::FxBuildHasher>::default();
+    seen.insert(0);
+    for &head in heads {
+        let mut i = head;
+        while seen.insert(i) {
+            used.push(i);
+            i = entries[i as usize].parent;
+        }
+    }
+    // In the order they were made: OpenFst's numbers.
+    used.sort_unstable();
+    let id: hashbrown::HashMap<u32, StateId, rustc_hash::FxBuildHasher> =
+        used.iter().enumerate().map(|(k, &i)| (i, k as StateId + 1)).collect();
+    let mut b = super::flat::Builder::with_capacity(used.len() + 1, used.len() + heads.len());
+    b.add_state(W::ZERO);
+    b.set_start(0);
+    for head in heads {
+        b.push_arc(Arc::new(EPSILON, EPSILON, W::ONE, id[head]));
+    }
+    for &i in &used {
+        b.add_state(if i == 0 { W::ONE } else { W::ZERO });
+        let e = entries[i as usize];
+        match e.arc {
+            FINAL if i == 0 => {}
+            FINAL => b.push_arc(Arc::new(EPSILON, EPSILON, fst.final_weight(e.state), id[&e.parent])),
+            COMPLETE => b.push_arc(Arc::new(EPSILON, EPSILON, W::ONE, id[&e.parent])),
+            arc => b.push_arc(Arc { nextstate: id[&e.parent], ..fst.all_arcs()[arc as usize] }),
+        }
+    }
+    b.finish()
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ pub struct SymbolTable {
     keys: Vec<i64>,
     /// Key to index, only if the keys are not 0, 1, 2, ...
     sparse: Option<HashMap<i64, u32, FxBuildHasher>>,
+    /// How many symbols at the beginning have the keys 0, 1, 2, ...
+    dense: usize,
     by_symbol: OnceLock<HashTable<u32>>,
 }
 
@@ -30,6 +32,7 @@ impl Clone for SymbolTable {
             ends: self.ends.clone(),
             keys: self.keys.clone(),
             sparse: self.sparse.clone(),
+            dense: self.dense,
             by_symbol: OnceLock::new(),
         }
     }
@@ -88,7 +91,8 @@ impl SymbolTable {
         self.table().find(hash, |&i| self.symbol_at(i as usize) == symbol).map(|&i| self.keys[i as usize])
     }
 
-    /// Symbol of a key.
+    /// Symbol of a key. Of two with one key it is OpenFst's choice: the first if the table counted 0, 1, 2, ... up to that
+    /// key, else the last.
     #[inline]
     pub fn symbol(&self, key: i64) -> Option<&str> {
         let index = match &self.sparse {
@@ -120,24 +124,27 @@ impl SymbolTable {
         key
     }
 
-    /// Appends without looking whether the symbol is there: for readers of tables, where the first of two equal
-    /// symbols is the one found.
+    /// Appends without looking whether the symbol is there: for readers of tables that a program wrote.
     pub(crate) fn push(&mut self, symbol: &str, key: i64) {
         let index = self.len();
         self.by_symbol.take();
         self.text.push_str(symbol);
         self.ends.push(self.text.len());
         self.keys.push(key);
-        if let Some(map) = &mut self.sparse {
+        if self.sparse.is_none() && key == index as i64 {
+            self.dense += 1;
+            return;
+        }
+        let map = self.sparse.get_or_insert_with(|| (0..index as u32).map(|i| (i as i64, i)).collect());
+        if !(0..self.dense as i64).contains(&key) {
             map.insert(key, index as u32);
-        } else if key != index as i64 {
-            self.sparse = Some(self.keys.iter().enumerate().map(|(i, &k)| (k, i as u32)).collect());
         }
     }
 
     /// The first symbol or key that the two tables do not agree on, in words.
     pub fn first_difference(&self, other: &Self) -> Option<String> {
-        for (symbol, key) in self.iter() {
+        // By key: of two symbols with one key only one counts.
+        for (symbol, key) in (0..self.len()).filter_map(|i| Some((self.symbol(self.keys[i])?, self.keys[i]))) {
             match other.symbol(key) {
                 Some(s) if s == symbol => {}
                 Some(s) => return Some(format!("key {key} is {symbol:?} in one and {s:?} in the other")),
@@ -186,6 +193,17 @@ mod tests {
         assert_eq!(t.symbol(1 << 40), Some("far"));
         assert_eq!(t.key("next"), Some((1 << 40) + 1));
         assert_eq!(t.key("none"), None);
+        assert!(t == t.clone());
+    }
+
+    #[test]
+    fn two_symbols_with_one_key() {
+        let mut t = SymbolTable::new("words");
+        for (symbol, key) in [("<eps>", 0), ("a", 1), ("b", 2), ("c", 2), ("x", 9), ("y", 9)] {
+            assert_eq!(t.add_with_key(symbol, key), key);
+        }
+        assert_eq!((t.symbol(2), t.symbol(9)), (Some("b"), Some("y")));
+        assert_eq!((t.key("b"), t.key("c"), t.key("x")), (Some(2), Some(2), Some(9)));
         assert!(t == t.clone());
     }
 
