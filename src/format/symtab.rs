@@ -80,9 +80,10 @@ pub fn read_binary(source: &mut ByteSource) -> Result<SymbolTable> {
     Ok(table)
 }
 
-/// Every symbol in the order of the keys, which is how OpenFst writes them.
+/// Every symbol in the order of the keys, which is how OpenFst writes them. Of several with one key only the one that the
+/// key stands for: whoever reads the file gets the same symbol for it.
 fn by_key(table: &SymbolTable) -> Vec<(&str, i64)> {
-    let mut symbols: Vec<_> = table.iter().collect();
+    let mut symbols: Vec<_> = table.iter().filter(|&(symbol, key)| table.symbol(key) == Some(symbol)).collect();
     symbols.sort_by_key(|&(_, key)| key);
     symbols
 }
@@ -95,8 +96,9 @@ pub fn write_binary(out: &mut impl Write, table: &SymbolTable) -> std::io::Resul
     out.write_all(&MAGIC.to_le_bytes())?;
     string(out, table.name())?;
     out.write_all(&table.available_key().to_le_bytes())?;
-    out.write_all(&(table.len() as i64).to_le_bytes())?;
-    for (symbol, key) in by_key(table) {
+    let symbols = by_key(table);
+    out.write_all(&(symbols.len() as i64).to_le_bytes())?;
+    for (symbol, key) in symbols {
         string(out, symbol)?;
         out.write_all(&key.to_le_bytes())?;
     }
