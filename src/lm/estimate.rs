@@ -146,7 +146,7 @@ pub fn estimate(options: &Options, output: &str, progress: &dyn Progress) -> Res
     let wanted = options.vocabulary.as_deref().map(io::read_text).transpose()?;
     let out = io::create(output)?;
 
-    let counts = count::count(options, options.memory / 8 * 5, progress)?;
+    let counts = count::count(options, options.memory / 2, progress)?;
     if counts.runs.is_empty() {
         return Err(Error::op("lm estimate", "the corpus is empty"));
     }
@@ -154,8 +154,9 @@ pub fn estimate(options: &Options, output: &str, progress: &dyn Progress) -> Res
     let unwanted = wanted.map(|(_, text)| unwanted(&words, &text));
 
     progress.stage("adjusting counts", None);
-    let left = options.memory.saturating_sub(counts.held).max(options.memory / 8);
-    let merge = Merge::new(counts.runs, order + 2, order, left / 4)?;
+    // Merging frees a run by halves, and has up to a quarter of it twice.
+    let left = options.memory.saturating_sub(counts.held / 4 * 5).max(options.memory / 8);
+    let merge = Merge::new(counts.runs, order + 2, order, left / 8)?;
     let adjusted = adjust::adjust(merge, options, unwanted.as_deref(), left / 4 * 3)?;
 
     let mut summary = Summary { tokens: counts.tokens, orders: vec![], fell_back: vec![], skipped: counts.skipped };

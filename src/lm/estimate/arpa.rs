@@ -77,6 +77,9 @@ fn write_number(text: &mut Vec<u8>, value: f32) {
     }
     let mut buffer = zmij::Buffer::new();
     let shown = buffer.format(value);
+    if (1e-3..1e3).contains(&value.abs()) {
+        return text.extend_from_slice(shown.strip_suffix(".0").unwrap_or(shown).as_bytes());
+    }
     let Some((digits, exponent)) = shown.split_once('e') else {
         return text.extend_from_slice(shown.strip_suffix(".0").unwrap_or(shown).as_bytes());
     };

@@ -51,14 +51,23 @@ impl Order<'_> {
         let width = k + 2;
         let highest = matches!(self.weights, Weights::None);
         out.section(k)?;
+        let words = out.words();
+        let mut made: Vec<Vec<u8>> = vec![];
         let kept = rows.map(width, k, self.place, |block| {
-            for row in block.chunks_exact_mut(width) {
-                self.finish(row)?;
-            }
-            let words = out.words();
-            let texts: Vec<_> = block.par_chunks(width * TASK).map(|rows| lines(rows, words, k, highest)).collect();
-            texts.iter().try_for_each(|text: &Vec<u8>| out.put(text))
+            // One block is written while the next one is made.
+            let texts = std::mem::take(&mut made);
+            let (written, next) = rayon::join(
+                || texts.iter().try_for_each(|text| out.put(text)),
+                || {
+                    block.chunks_exact_mut(width).try_for_each(|row| self.finish(row))?;
+                    Ok(block.par_chunks(width * TASK).map(|rows| lines(rows, words, k, highest)).collect())
+                },
+            );
+            written?;
+            made = next?;
+            Ok(())
         })?;
+        made.iter().try_for_each(|text| out.put(text))?;
         out.end_section()?;
         Ok(kept)
     }

@@ -81,7 +81,8 @@ impl Sorter {
         };
         let at = file.append(&self.buffer)?;
         self.runs.push((at, at + self.buffer.len() as u64));
-        self.buffer.clear();
+        // Not `clear`: the memory may be another order's next.
+        self.buffer = vec![];
         Ok(())
     }
 
@@ -208,6 +209,8 @@ pub enum Source {
 struct Cursor {
     buffer: Vec<u32>,
     at: usize,
+    /// Where `refill` has something to do: the end of the buffer or, for a long one in memory, its middle.
+    stop: usize,
     /// What is still in the file.
     rest: Option<(TempFile, u64, u64)>,
 }
@@ -230,12 +233,12 @@ impl Merge {
         let mut merge = Merge { width, words, read, cursors: vec![], heap: vec![] };
         for source in sources {
             let mut cursor = match source {
-                Source::Memory(buffer) => Cursor { buffer, at: 0, rest: None },
-                Source::Disk { file, at, end } => Cursor { buffer: vec![], at: 0, rest: Some((file, at, end)) },
+                Source::Memory(buffer) => Cursor { buffer, at: 0, stop: 0, rest: None },
+                Source::Disk { file, at, end } => {
+                    Cursor { buffer: vec![], at: 0, stop: 0, rest: Some((file, at, end)) }
+                }
             };
-            if cursor.buffer.is_empty() {
-                cursor.fill(read)?;
-            }
+            cursor.refill(read, width)?;
             if !cursor.buffer.is_empty() {
                 merge.heap.push(merge.cursors.len() as u32);
                 merge.cursors.push(cursor);
@@ -285,8 +288,8 @@ impl Merge {
         let Some(&first) = self.heap.first() else { return Ok(()) };
         let cursor = &mut self.cursors[first as usize];
         cursor.at += self.width;
-        if cursor.at >= cursor.buffer.len() {
-            cursor.fill(self.read)?;
+        if cursor.at >= cursor.stop {
+            cursor.refill(self.read, self.width)?;
             if cursor.buffer.is_empty() {
                 self.heap.swap_remove(0);
             }
@@ -316,18 +319,27 @@ impl Merge {
 }
 
 impl Cursor {
-    fn fill(&mut self, read: usize) -> Result<()> {
-        self.at = 0;
-        self.buffer.clear();
+    /// Reads on, or frees what was read of a run in memory: half of it at a time, so that all copies together are no
+    /// longer than the run. An empty buffer is the end.
+    #[cold]
+    fn refill(&mut self, read: usize, width: usize) -> Result<()> {
         match &mut self.rest {
             Some((file, at, end)) => {
                 let n = (*end - *at).min(read as u64);
+                self.buffer.clear();
                 file.read(*at, n as usize, &mut self.buffer)?;
                 *at += n;
+                self.stop = self.buffer.len();
             }
-            // The memory is wanted elsewhere.
-            None => self.buffer = vec![],
+            None => {
+                if self.at > 0 {
+                    self.buffer = self.buffer[self.at..].to_vec();
+                }
+                let half = self.buffer.len() / 2 / width * width;
+                self.stop = if half > MAX_READ { half } else { self.buffer.len() };
+            }
         }
+        self.at = 0;
         Ok(())
     }
 }
