@@ -13,4 +13,5 @@ mod estimate_same;
 mod estimate_sums;
 mod estimate_twin;
 mod model;
+mod query_golden;
 mod scores;
