@@ -293,6 +293,19 @@ pub fn hash_key(key: u64) -> u64 {
     fold(key ^ K2, K0)
 }
 
+/// Asks for a value to be brought into the cache, without waiting for it.
+#[inline(always)]
+pub fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: prefetching reads nothing that the program sees.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
 /// The place of a hash in a table of `n` places.
 #[inline(always)]
 pub fn place(hash: u64, n: usize) -> usize {

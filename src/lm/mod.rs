@@ -47,6 +47,8 @@ pub trait LanguageModel: Sync {
     fn end_word(&self) -> Option<WordId>;
     /// The state after `word`, and what the word costs: −ln p(word | state).
     fn step(&self, state: LmState, word: WordId) -> (LmState, f64);
+    /// `step` will be asked this soon: a model may bring what it needs into the cache.
+    fn prefetch(&self, _state: LmState, _word: WordId) {}
     /// The least and the most that `word` can cost in any state; (−∞, ∞) if that is not known. Pruning during
     /// composition is as good as these bounds are tight.
     fn cost_bounds(&self, _word: WordId) -> (f64, f64) {

@@ -9,9 +9,11 @@
 //! Costs 24 bytes an n-gram of two words or more, 24 a word besides its letters, 8 a state. The n-grams, sums and states
 //! are those of KenLM (Heafield 2011), so that scores agree to the last bit.
 
+use std::ops::Range;
+
 use bytemuck::{Pod, Zeroable};
 
-use super::layout::{Block, Header, Section, hash_key, place};
+use super::layout::{Block, Header, Section, hash_key, place, prefetch};
 use super::vocab::Vocabulary;
 use super::{LN_10, LanguageModel, LmState, UNKNOWN, WordId};
 use crate::error::{Error, Result};
@@ -70,7 +72,7 @@ pub struct Bounds {
 }
 
 /// A scored word.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scored {
     pub state: LmState,
     /// log10 p(word | state), in the float arithmetic of KenLM.
@@ -192,33 +194,66 @@ impl NgramModel {
     }
 
     /// Scores a word as KenLM does: the same floats added in the same order, the back-off of the shortest context first.
-    #[inline]
     pub fn score(&self, from: LmState, word: WordId) -> Scored {
-        let mut s = from;
-        let mut backoffs = [0f32; INLINE];
-        let mut depth = 0;
-        let (found, state) = loop {
-            if s == 0 {
-                let unigram = self.unigram(word);
-                break (unigram.log10, unigram.next);
+        let mut steps = Steps::new(from);
+        loop {
+            if let Some(scored) = self.advance(&mut steps, word) {
+                return scored;
             }
-            // Asked for before the search, so that the two cache misses overlap.
-            let context = self.context(s);
-            if let Some(arc) = self.find(s, word) {
-                break (arc.log10, arc.next);
-            }
-            if depth < INLINE {
-                backoffs[depth] = context.backoff;
-            }
-            depth += 1;
-            s = self.shorter(s, context);
-        };
-        let log10 = if depth <= INLINE {
-            backoffs[..depth].iter().rev().fold(found, |sum, b| sum + b)
+        }
+    }
+
+    /// Looks the word up in one context; `None`: it is not there, and the next shorter context is to be tried.
+    #[inline(always)]
+    fn advance(&self, steps: &mut Steps, word: WordId) -> Option<Scored> {
+        let s = steps.now;
+        let (found, state) = if s == 0 {
+            let unigram = self.unigram(word);
+            (unigram.log10, unigram.next)
+        } else if let Some(arc) = self.find(s, word) {
+            (arc.log10, arc.next)
         } else {
-            self.add_backoffs(from, depth, found)
+            let context = self.context(s);
+            if steps.depth < INLINE {
+                steps.backoffs[steps.depth] = context.backoff;
+            }
+            steps.depth += 1;
+            steps.now = self.shorter(s, context);
+            return None;
         };
-        Scored { state, log10, length: self.length(s) + 1 }
+        let log10 = if steps.depth <= INLINE {
+            steps.backoffs[..steps.depth].iter().rev().fold(found, |sum, b| sum + b)
+        } else {
+            self.add_backoffs(steps.from, steps.depth, found)
+        };
+        Some(Scored { state, log10, length: self.length(s) + 1 })
+    }
+
+    /// Scores many sentences at once, each from `start` on: `sentences` are ranges of `words`, and `scored` gets the score
+    /// of every word. The sentences take turns, so that the memory one waits for comes while others are looked at.
+    pub fn score_all(&self, start: LmState, words: &[WordId], sentences: &[Range<usize>], scored: &mut [Scored]) {
+        let mut waiting = sentences.iter().filter(|r| !r.is_empty());
+        let mut lanes: Vec<Lane> = Vec::with_capacity(LANES);
+        lanes.extend(waiting.by_ref().take(LANES).map(|r| Lane { at: r.start, end: r.end, steps: Steps::new(start) }));
+        while !lanes.is_empty() {
+            let mut i = 0;
+            while let Some(lane) = lanes.get_mut(i) {
+                if let Some(done) = self.advance(&mut lane.steps, words[lane.at]) {
+                    scored[lane.at] = done;
+                    lane.at += 1;
+                    lane.steps = Steps::new(done.state);
+                    if lane.at == lane.end {
+                        let Some(r) = waiting.next() else {
+                            lanes.swap_remove(i);
+                            continue;
+                        };
+                        *lane = Lane { at: r.start, end: r.end, steps: Steps::new(start) };
+                    }
+                }
+                self.prefetch(lane.steps.now, words[lane.at]);
+                i += 1;
+            }
+        }
     }
 
     /// The sum of `score` for models of an order that nobody uses.
@@ -237,6 +272,30 @@ impl NgramModel {
 
 /// Back-offs kept on the stack.
 const INLINE: usize = 16;
+/// Sentences that are scored at a time.
+const LANES: usize = 16;
+
+/// A word on its way from context to context.
+#[derive(Clone, Copy)]
+struct Steps {
+    from: LmState,
+    now: LmState,
+    depth: usize,
+    backoffs: [f32; INLINE],
+}
+
+impl Steps {
+    fn new(from: LmState) -> Self {
+        Steps { from, now: from, depth: 0, backoffs: [0.0; INLINE] }
+    }
+}
+
+/// A sentence that is being scored: its next word.
+struct Lane {
+    at: usize,
+    end: usize,
+    steps: Steps,
+}
 
 impl LanguageModel for NgramModel {
     fn word(&self, word: &str) -> Option<WordId> {
@@ -268,6 +327,15 @@ impl LanguageModel for NgramModel {
             s = self.shorter(s, context);
         };
         (next, (found as f64 + log10) * -LN_10)
+    }
+    #[inline]
+    fn prefetch(&self, state: LmState, word: WordId) {
+        if state == 0 {
+            prefetch(&self.unigrams[(word as usize).min(self.unigrams.len() - 1)]);
+        } else {
+            prefetch(&self.buckets[place(hash_key(arc_key(state, word)), self.buckets.len())]);
+            prefetch(&self.contexts[(state as usize).min(self.contexts.len() - 1)]);
+        }
     }
     fn cost_bounds(&self, word: WordId) -> (f64, f64) {
         let b = self.bounds.get(word as usize).copied().unwrap_or(self.bounds[UNKNOWN as usize]);

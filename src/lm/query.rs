@@ -5,6 +5,7 @@
 //! order of the text, so that they do not depend on the number of threads.
 
 use std::io::{BufRead, Write};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -141,75 +142,67 @@ impl<'a> Scorer<'a> {
     }
 
     fn piece(&self, text: &[u8]) -> Piece {
-        let mut piece = Piece::default();
         let text = text.strip_suffix(b"\n").unwrap_or(text);
+        let mut words: Vec<&[u8]> = vec![];
+        let mut ids: Vec<WordId> = vec![];
+        let mut lines: Vec<Range<usize>> = vec![];
         for line in text.split(|&b| b == b'\n') {
-            self.line(line, &mut piece);
+            let from = ids.len();
+            for word in line.split(|&b| blank(b)).filter(|w| !w.is_empty()) {
+                ids.push(self.model.vocab().find(word).unwrap_or(UNKNOWN));
+                words.push(word);
+            }
+            if let Some(end) = self.end {
+                ids.push(end);
+                words.push(END.as_bytes());
+            }
+            lines.push(from..ids.len());
+        }
+        let mut scored = vec![Scored::default(); ids.len()];
+        self.model.score_all(self.start, &ids, &lines, &mut scored);
+        let mut piece = Piece { tokens: ids.len() as u64, ..Piece::default() };
+        for line in lines {
+            self.line(&words[line.clone()], &ids[line.clone()], &scored[line], &mut piece);
         }
         piece
     }
 
-    fn line(&self, line: &[u8], piece: &mut Piece) {
-        let mut state = self.start;
-        let mut total = 0f32;
-        let (oovs, tokens) = (piece.oov_log10.len(), piece.tokens);
-        let json_words = self.config.json && self.config.words;
-        let from = piece.text.len();
-        if json_words {
-            piece.text.extend_from_slice(b"{\"words\":[");
-        }
-        for word in line.split(|&b| blank(b)).filter(|w| !w.is_empty()) {
-            let id = self.model.vocab().find(word).unwrap_or(UNKNOWN);
-            let scored = self.model.score(state, id);
-            if id == UNKNOWN {
-                piece.oov_log10.push(scored.log10);
-            }
-            self.take(word, id, &scored, &mut state, &mut total, piece);
-        }
-        if let Some(end) = self.end {
-            let scored = self.model.score(state, end);
-            self.take(END.as_bytes(), end, &scored, &mut state, &mut total, piece);
-        }
+    fn line(&self, words: &[&[u8]], ids: &[WordId], scored: &[Scored], piece: &mut Piece) {
+        let total = scored.iter().fold(0f32, |sum, s| sum + s.log10);
         piece.totals.push(total);
-        let (oov, tokens) = (piece.oov_log10.len() - oovs, piece.tokens - tokens);
+        let before = piece.oov_log10.len();
+        piece.oov_log10.extend(ids.iter().zip(scored).filter(|(id, _)| **id == UNKNOWN).map(|(_, s)| s.log10));
+        let (oov, tokens) = (piece.oov_log10.len() - before, ids.len());
         let out = &mut piece.text;
         // Writing to memory does not fail.
-        let _ = match (self.config.json, self.config.sentences || self.config.words) {
-            (_, false) => Ok(()),
-            (true, true) => {
-                if json_words {
-                    if out.last() == Some(&b',') {
-                        out.pop();
-                    }
-                    out.extend_from_slice(b"],");
-                } else {
-                    out.truncate(from);
-                    out.push(b'{');
+        let _ = match (self.config.json, self.config.words, self.config.sentences) {
+            (_, false, false) => Ok(()),
+            (true, with_words, _) => {
+                out.push(b'{');
+                if with_words {
+                    print_json_words(words, scored, out);
                 }
                 writeln!(out, "\"log10\":{},\"oov\":{oov},\"tokens\":{tokens}}}", Json(total))
             }
-            (false, true) if self.config.sentences => writeln!(out, "Total: {} OOV: {oov}", Shortest(total)),
-            (false, true) => writeln!(out),
+            (false, with_words, with_total) => {
+                for ((word, id), s) in words.iter().zip(ids).zip(scored).filter(|_| with_words) {
+                    out.extend_from_slice(word);
+                    let _ = write!(out, "={id} {} {}\t", s.length, Shortest(s.log10));
+                }
+                if with_total { writeln!(out, "Total: {} OOV: {oov}", Shortest(total)) } else { writeln!(out) }
+            }
         };
     }
+}
 
-    #[inline]
-    fn take(&self, word: &[u8], id: WordId, scored: &Scored, state: &mut LmState, total: &mut f32, piece: &mut Piece) {
-        *total += scored.log10;
-        *state = scored.state;
-        piece.tokens += 1;
-        if !self.config.words {
-            return;
-        }
-        let out = &mut piece.text;
-        let _ = if self.config.json {
-            let word = serde_json::Value::from(String::from_utf8_lossy(word));
-            write!(out, "{{\"word\":{word},\"length\":{},\"log10\":{}}},", scored.length, Json(scored.log10))
-        } else {
-            out.extend_from_slice(word);
-            write!(out, "={id} {} {}\t", scored.length, Shortest(scored.log10))
-        };
+fn print_json_words(words: &[&[u8]], scored: &[Scored], out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\"words\":[");
+    for (i, (word, s)) in words.iter().zip(scored).enumerate() {
+        let word = serde_json::Value::from(String::from_utf8_lossy(word));
+        let comma = if i > 0 { "," } else { "" };
+        let _ = write!(out, "{comma}{{\"word\":{word},\"length\":{},\"log10\":{}}}", s.length, Json(s.log10));
     }
+    out.extend_from_slice(b"],");
 }
 
 /// The shortest digits that are the float, of two equally short ones the even: as KenLM prints it.
@@ -219,7 +212,10 @@ impl<F: zmij::Float> std::fmt::Display for Shortest<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let mut buffer = zmij::Buffer::new();
         let text = buffer.format(self.0);
-        f.write_str(text.strip_suffix(".0").unwrap_or(text))
+        match text.split_once("e+") {
+            Some((digits, exponent)) => write!(f, "{digits}e{exponent}"),
+            None => f.write_str(text.strip_suffix(".0").unwrap_or(text)),
+        }
     }
 }
 

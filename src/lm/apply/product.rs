@@ -71,6 +71,17 @@ impl<'a, W: Weight> Product<'a, W> {
         self.number(self.lattice.start(), models)
     }
 
+    /// Asks for what `expand` will need of the models, so that the memory comes while something else is done.
+    #[inline]
+    pub fn prefetch(&self, number: u32, scorer: &impl Scorer) {
+        let (state, models) = self.pair(number);
+        for &word in &self.labels.of_arc[self.lattice.range(state)] {
+            if word != NO_WORD {
+                scorer.prefetch(models, word);
+            }
+        }
+    }
+
     /// Adds the arcs of a pair; `see` is told of each: its cost and the pair it leads to. Returns the cost to end here.
     #[inline]
     pub fn expand<S: Scorer>(&mut self, number: u32, scorer: &mut S, mut see: impl FnMut(f64, u32)) -> Result<f64> {
@@ -123,7 +134,10 @@ impl<'a, W: Weight> Product<'a, W> {
             }
             let models = |n: u32| self.table.key(n) as u32;
             row.sort_unstable_by(|&a, &b| scorer.compare(models(a), models(b)));
-            for &number in &row {
+            for (i, &number) in row.iter().enumerate() {
+                if let Some(&next) = row.get(i + 1) {
+                    self.prefetch(next, scorer);
+                }
                 let before = self.table.len();
                 self.expand(number, scorer, |_, _| ())?;
                 for new in before..self.table.len() {
@@ -140,6 +154,7 @@ impl<'a, W: Weight> Product<'a, W> {
         self.start(scorer);
         let mut number = 0;
         while (number as usize) < self.table.len() {
+            self.prefetch(number, scorer);
             self.expand(number, scorer, |_, _| ())?;
             number += 1;
         }

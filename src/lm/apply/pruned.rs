@@ -44,6 +44,7 @@ pub fn best_first<W: Weight, S: Scorer>(
         if std::mem::replace(&mut done[number as usize], true) {
             continue;
         }
+        product.prefetch(number, scorer);
         let from = cost[number as usize];
         ways.clear();
         let end = from + product.expand(number, scorer, |c, to| ways.push((from + c, to)))?;

@@ -13,6 +13,8 @@ pub trait Scorer {
     fn start(&mut self) -> u32;
     /// The state after a word, and what it costs with all scales and penalties.
     fn step(&mut self, state: u32, word: u32) -> (u32, f64);
+    /// `step` will be asked this soon.
+    fn prefetch(&self, state: u32, word: u32);
     /// What it costs to end here.
     fn end(&mut self, state: u32) -> f64;
     /// The least that a word can cost.
@@ -114,6 +116,10 @@ impl Scorer for One<'_> {
         let (next, cost) = self.plain(state, word);
         (next, self.scaled(cost) + self.penalty(word))
     }
+    #[inline]
+    fn prefetch(&self, state: u32, word: u32) {
+        self.term.model.prefetch(state, self.ids[word as usize]);
+    }
     fn end(&mut self, state: u32) -> f64 {
         self.end.map_or(0.0, |end| self.scaled(self.term.model.step(state, end).1))
     }
@@ -200,6 +206,9 @@ impl Scorer for Many<'_> {
             cost += more;
         }
         (self.number(), cost)
+    }
+    fn prefetch(&self, state: u32, word: u32) {
+        self.parts.iter().zip(self.states(state)).for_each(|(part, &s)| part.prefetch(s, word));
     }
     fn end(&mut self, state: u32) -> f64 {
         let from = state as usize * self.parts.len();
