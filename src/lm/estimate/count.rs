@@ -64,7 +64,7 @@ pub fn count(options: &Options, memory: usize, progress: &dyn Progress) -> Resul
         }
     }
     runs.par_iter_mut().for_each(|rows| records::sort(rows, options.order + 2));
-    let mut runs: Vec<Source> = runs.into_iter().map(Source::Memory).collect();
+    let mut runs: Vec<Source> = runs.into_iter().map(Source::Freed).collect();
     if let Some(file) = spilled.file {
         runs.extend(spilled.runs.iter().map(|&(at, end)| Source::Disk { file: file.clone(), at, end }));
     }

@@ -202,8 +202,14 @@ impl Sorted {
 
 /// A run that is merged.
 pub enum Source {
+    /// Freed by halves while it is read, at the price of a copy.
+    Freed(Vec<u32>),
     Memory(Vec<u32>),
-    Disk { file: TempFile, at: u64, end: u64 },
+    Disk {
+        file: TempFile,
+        at: u64,
+        end: u64,
+    },
 }
 
 struct Cursor {
@@ -211,8 +217,16 @@ struct Cursor {
     at: usize,
     /// Where `refill` has something to do: the end of the buffer or, for a long one in memory, its middle.
     stop: usize,
+    rest: Rest,
+}
+
+enum Rest {
+    /// The buffer is all there is.
+    None,
+    /// The same, and what was read of it is to be freed.
+    Freed,
     /// What is still in the file.
-    rest: Option<(TempFile, u64, u64)>,
+    Disk(TempFile, u64, u64),
 }
 
 /// Several sorted runs as one.
@@ -233,9 +247,10 @@ impl Merge {
         let mut merge = Merge { width, words, read, cursors: vec![], heap: vec![] };
         for source in sources {
             let mut cursor = match source {
-                Source::Memory(buffer) => Cursor { buffer, at: 0, stop: 0, rest: None },
+                Source::Freed(buffer) => Cursor { buffer, at: 0, stop: 0, rest: Rest::Freed },
+                Source::Memory(buffer) => Cursor { buffer, at: 0, stop: 0, rest: Rest::None },
                 Source::Disk { file, at, end } => {
-                    Cursor { buffer: vec![], at: 0, stop: 0, rest: Some((file, at, end)) }
+                    Cursor { buffer: vec![], at: 0, stop: 0, rest: Rest::Disk(file, at, end) }
                 }
             };
             cursor.refill(read, width)?;
@@ -324,14 +339,20 @@ impl Cursor {
     #[cold]
     fn refill(&mut self, read: usize, width: usize) -> Result<()> {
         match &mut self.rest {
-            Some((file, at, end)) => {
+            Rest::Disk(file, at, end) => {
                 let n = (*end - *at).min(read as u64);
                 self.buffer.clear();
                 file.read(*at, n as usize, &mut self.buffer)?;
                 *at += n;
                 self.stop = self.buffer.len();
             }
-            None => {
+            Rest::None => {
+                if self.at > 0 {
+                    self.buffer = vec![];
+                }
+                self.stop = self.buffer.len();
+            }
+            Rest::Freed => {
                 if self.at > 0 {
                     self.buffer = self.buffer[self.at..].to_vec();
                 }
