@@ -1,4 +1,4 @@
-// The OpenFst side of tools/bench-lm-apply: composes lattices with a back-off model.
+// The OpenFst side of tools/bench-lm apply: composes lattices with a back-off model.
 //
 //   openfst phi LABEL G.fst LATTICE...    back-off arcs with this label are failure arcs (PhiMatcher)
 //   openfst epsilon G.fst LATTICE...      back-off arcs are epsilons
