@@ -52,7 +52,7 @@ pub struct RunArgs {
     range: Option<String>,
     /// What the last stage makes: a name with `?`, an archive (.far), or a file if there is one input or text
     #[arg(short, long, value_name = "FILE")]
-    output: Option<String>,
+    pub output: Option<String>,
     /// Inputs at a time; 0 is one a processor
     #[arg(short = 'j', long, default_value_t = 0, value_name = "N")]
     threads: usize,
@@ -161,7 +161,7 @@ impl RunArgs {
         for (stage, effect) in stages.iter().zip(effects) {
             if let Some(name) = effect.outputs.iter().find(|n| many && !template::is_template(n)) {
                 return Err(Error::usage(format!(
-                    "{}: {}: every input would overwrite {name}; put `?` in its name",
+                    "{}{}: every input would overwrite {name}; put `?` in its name",
                     stage.place, stage.words
                 )));
             }
@@ -194,7 +194,7 @@ fn probe(stages: &[Stage], operands: &Operands) -> Result<Vec<Effect>> {
             let mut env = ProbeEnv::new(operands, &made, empty);
             let outcome = stage.run(&mut env);
             if !env.missing.is_empty() {
-                bad.extend(env.missing.iter().map(|m| format!("{}: {}: {m}", stage.place, stage.name)));
+                bad.extend(env.missing.iter().map(|m| format!("{}{}: {m}", stage.place, stage.name)));
                 break;
             }
             // What it did before it refused is better than nothing.
@@ -209,7 +209,7 @@ fn probe(stages: &[Stage], operands: &Operands) -> Result<Vec<Effect>> {
     }
     if let Some(i) = effects.iter().skip(1).position(|e| e.reads_text) {
         let stage = &stages[i + 1];
-        bad.push(format!("{}: {}: only the first stage can read its input as text", stage.place, stage.name));
+        bad.push(format!("{}{}: only the first stage can read its input as text", stage.place, stage.name));
     }
     if bad.is_empty() { Ok(effects) } else { Err(Error::usage(bad.join("\n"))) }
 }
@@ -239,7 +239,7 @@ fn check_templates(stages: &[Stage], effects: &[Effect], inputs: &Inputs) -> Res
             if !Path::new(&name).exists() {
                 missing += 1;
                 if missing <= 10 {
-                    bad.push(format!("{}: {}: {name}: there is no such file", stage.place, stage.name));
+                    bad.push(format!("{}{}: {name}: there is no such file", stage.place, stage.name));
                 }
             }
         }

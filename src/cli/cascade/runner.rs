@@ -102,7 +102,7 @@ impl Cascade<'_> {
                 self.dump_stage(&base, env, text_before).map_err(|e| stage.error(&e))?;
             }
             if status == Status::No {
-                return Err(format!("{}: {}: no", stage.place, stage.words));
+                return Err(format!("{}{}: no", stage.place, stage.words));
             }
         }
         Ok(())

@@ -28,7 +28,7 @@ pub struct Stage {
     pub name: String,
     /// The line as it was understood: `compose - lm.fst`.
     pub words: String,
-    /// `script.weft:3`.
+    /// `script.weft:3: `; empty for a command that is its only stage.
     pub place: String,
 }
 
@@ -45,7 +45,7 @@ impl Stage {
     pub fn error(&self, e: &Error) -> String {
         let message = e.to_string();
         let named = message.starts_with(&format!("{}: ", self.name));
-        if named { format!("{}: {message}", self.place) } else { format!("{}: {}: {message}", self.place, self.name) }
+        if named { format!("{}{message}", self.place) } else { format!("{}{}: {message}", self.place, self.name) }
     }
 }
 
@@ -65,11 +65,11 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Stage>> {
     let mut stages = vec![];
     let mut bad = vec![];
     for (n, line) in text.lines().enumerate() {
-        let place = format!("{file}:{}", n + 1);
+        let place = format!("{file}:{}: ", n + 1);
         match parse_line(&grammar, &place, line) {
             Ok(Some(stage)) => stages.push(stage),
             Ok(None) => {}
-            Err(message) => bad.push(format!("{place}: {message}")),
+            Err(message) => bad.push(format!("{place}{message}")),
         }
     }
     if !bad.is_empty() {
@@ -163,7 +163,7 @@ mod tests {
         let text = "# a comment\n\n  arcsort --sort_type=olabel # why\nweft fst print\nfst print\nfstprint\n\
                     save 'my file.fst'\n";
         assert_eq!(words(text), ["arcsort --sort_type=olabel", "print", "print", "print", "save 'my file.fst'"]);
-        assert_eq!(parse("s", text).unwrap()[0].place, "s:3");
+        assert_eq!(parse("s", text).unwrap()[0].place, "s:3: ");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::cli::cascade::RunArgs;
 use crate::cli::cascade::script::{Stage, StageCommand};
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
+use crate::format::io;
 use crate::fst::any::AnyFst;
 use crate::fst::flat::FlatFst;
 use crate::fst::semiring::Weight;
@@ -19,9 +20,10 @@ use crate::lm::apply::{self, ApplyConfig, Boundaries, Part, Term};
 #[derive(Args, Debug)]
 #[command(after_help = "The words of a lattice are its output labels, by its own symbol table or by --symbols. \
                   The result's costs are\n  lattice + scale * -ln p(words) [each model] + word-penalty * words\n\
-                  `lm-apply` with the same options is a stage of `weft cascade`.\n\n\
+                  `lm-apply` with the same options is a stage of `weft cascade`. The parts of --keep-separate are called lattice,\n\
+                  lm1, lm2, ..., subtract1, ..., words; sums of them with other weights are other rescorings.\n\n\
                   Examples:\n  weft lm apply --lm lm.arpa --prune 9 lat.fst -o out.fst\n  \
-                  weft lm apply --lm lm.arpa --scale 0.8 --boundaries add 'lats/?.fst' -o 'out/?.fst.gz' --range 1:3\n  \
+                  weft lm apply --lm lm.arpa --scale 0.8 --boundaries add 'lats/?.fst' -o 'out/?.fst.gz' --range 1:3 --keep-separate\n  \
                   weft lm apply --lm big.arpa --subtract lm.arpa s.far -o rescored.far")]
 pub struct Cmd {
     #[command(flatten)]
@@ -32,13 +34,32 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self) -> Result<Status> {
+        self.stage.terms()?;
+        let mut stage = self.stage.clone();
+        if stage.keep_separate.as_deref() == Some("") {
+            stage.keep_separate = Some(self.parts_name()?);
+        }
         let stage = Stage {
-            command: StageCommand::LmApply(self.stage.clone()),
+            command: StageCommand::LmApply(stage),
             name: apply::OP.into(),
             words: apply::OP.into(),
             place: String::new(),
         };
         self.run.run(&[stage])
+    }
+
+    /// Where the parts go if nothing is said: `out/?.fst.gz` has `out/?.parts.far` beside it.
+    fn parts_name(&self) -> Result<String> {
+        let Some(output) = self.run.output.as_deref().filter(|o| !io::is_stdio(o)) else {
+            return Err(Error::usage(
+                "--keep-separate without a name needs -o; or name it: --keep-separate=parts/?.far",
+            ));
+        };
+        let base = [".gz", ".zst", ".zstd"].iter().find_map(|s| output.strip_suffix(s)).unwrap_or(output);
+        Ok(match (base.strip_suffix(".far"), base.strip_suffix(".fst").unwrap_or(base)) {
+            (Some(archive), _) => format!("{archive}.?.parts.far"),
+            (None, base) => format!("{base}.parts.far"),
+        })
     }
 }
 
@@ -72,8 +93,9 @@ pub struct LmApply {
     /// Symbol table that names the lattices' output labels, instead of their own
     #[arg(long, value_name = "FILE")]
     symbols: Option<String>,
-    /// Also write the parts of the costs, unscaled, to an archive of automata of the same shape (with `?` one a lattice)
-    #[arg(long, value_name = "FAR")]
+    /// Keep the old and the new scores apart: beside each result, an archive of automata of its shape, one for each part of
+    /// the costs, unscaled [default: OUTPUT with .parts.far]
+    #[arg(long, value_name = "FAR", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     keep_separate: Option<String>,
     /// Stop with an error at this many states
     #[arg(long, value_name = "N")]
@@ -98,6 +120,9 @@ impl LmApply {
         };
         let (fst, parts) = done?;
         if let Some(name) = &self.keep_separate {
+            if name.is_empty() {
+                return Err(Error::usage("--keep-separate as a stage needs a name: --keep-separate=parts/?.far"));
+            }
             env.put_archive(name, &parts)?;
         }
         env.put(None, fst)?;
