@@ -7,6 +7,8 @@
 //!
 //! O(n-grams · order) time; about 40 bytes an n-gram while it is built.
 
+use rayon::prelude::*;
+
 use super::layout::{BlockBuilder, Facts, hash_key, place};
 use super::model::{
     BUCKET, Bounds, Bucket, Context, EMPTY, MISSING_UNKNOWN, NO_WORD, NgramModel, Slot, Unigram, arc_key,
@@ -172,8 +174,13 @@ impl Builder {
         }
         let nodes = &self.nodes;
         let mut links = vec![ROOT; nodes.len()];
-        for (node, e) in nodes.iter().enumerate().skip(self.starts.get(1).copied().unwrap_or(nodes.len())) {
-            links[node] = self.descend(&links, links[e.context as usize], e.word);
+        for bounds in self.starts.windows(2).skip(1) {
+            // The links of an order need only those of the orders below.
+            let (below, from_here) = links.split_at_mut(bounds[0]);
+            let (order, _) = from_here.split_at_mut(bounds[1] - bounds[0]);
+            order.par_iter_mut().zip(&nodes[bounds[0]..bounds[1]]).for_each(|(link, e)| {
+                *link = self.descend(below, below[e.context as usize], e.word);
+            });
         }
         // Which nodes matter.
         let mut matters = vec![false; nodes.len()];
@@ -205,6 +212,11 @@ impl Builder {
 
         let middle = &nodes[self.starts.get(1).copied().unwrap_or(nodes.len())..];
         let buckets = ((middle.len() + self.top.len()) * 3 / 2).div_ceil(BUCKET) + 1;
+        let after_top: Vec<LmState> = self
+            .top
+            .par_iter()
+            .map(|e| states[self.descend(&links, links[e.context as usize], e.word) as usize])
+            .collect();
         let mut twice = None;
         let mut block = BlockBuilder::default();
         self.vocab.push_sections(&mut block);
@@ -226,11 +238,10 @@ impl Builder {
                     twice.get_or_insert(*e);
                 }
             }
-            for e in &self.top {
+            for (e, &next) in self.top.iter().zip(&after_top) {
                 let state = states[e.context as usize];
                 bounds.add(state, e);
-                let next = self.descend(&links, links[e.context as usize], e.word);
-                if !put(table, arc_key(state, e.word), states[next as usize], e.log10) {
+                if !put(table, arc_key(state, e.word), next, e.log10) {
                     twice.get_or_insert(*e);
                 }
             }

@@ -36,6 +36,48 @@ pub const LN_10: f64 = std::f64::consts::LN_10;
 /// What a model must answer to be applied to lattices: plug in another one (neural scores, a dependency model) by
 /// implementing it. States are numbers that the model gives out; equal states must have equal futures, and the fewer
 /// states, the smaller the lattices. One model serves all threads.
+///
+/// ```
+/// use weft::fst::flat::{Arc, FlatFst};
+/// use weft::fst::semiring::Tropical;
+/// use weft::fst::symbols::SymbolTable;
+/// use weft::lm::apply::{ApplyConfig, Boundaries, Term, apply};
+/// use weft::lm::{LanguageModel, LmState, WordId};
+///
+/// /// Dislikes a word that was just said.
+/// struct NoEcho;
+/// impl LanguageModel for NoEcho {
+///     fn word(&self, word: &str) -> Option<WordId> {
+///         word.bytes().next().map(WordId::from)
+///     }
+///     fn null(&self) -> LmState {
+///         0
+///     }
+///     fn begin(&self) -> Option<LmState> {
+///         None
+///     }
+///     fn end_word(&self) -> Option<WordId> {
+///         None
+///     }
+///     fn step(&self, last: LmState, word: WordId) -> (LmState, f64) {
+///         (word, if last == word { 5.0 } else { 0.0 })
+///     }
+/// }
+///
+/// let mut words = SymbolTable::new("words");
+/// ["<eps>", "no", "yes"].iter().for_each(|w| { words.add(w); });
+/// let arc = |label, next| Arc::new(label, label, Tropical(1.0), next);
+/// let lattice = FlatFst::from_rows(0, vec![
+///     (Tropical(f32::INFINITY), vec![arc(1, 1)]),
+///     (Tropical(f32::INFINITY), vec![arc(1, 2), arc(2, 2)]),
+///     (Tropical(0.0), vec![]),
+/// ]);
+/// let config = ApplyConfig { boundaries: Boundaries::None, ..ApplyConfig::default() };
+/// let term = Term { model: &NoEcho, scale: 1.0, name: "no echo", part: "echo" };
+/// let scored = apply(&lattice, &[term], &words, &config)?;
+/// assert_eq!(scored.arcs(1).iter().map(|a| a.weight.0).collect::<Vec<_>>(), [6.0, 1.0]);
+/// # Ok::<(), weft::Error>(())
+/// ```
 pub trait LanguageModel: Sync {
     /// The number of a word; `None` if the model does not know it (it is then scored as `UNKNOWN`).
     fn word(&self, word: &str) -> Option<WordId>;
