@@ -61,7 +61,7 @@ pub struct Options {
     pub vocabulary: Option<String>,
     /// Take `<s>`, `</s>` and `<unk>` in the text as blanks, not as an error.
     pub skip_symbols: bool,
-    /// Bytes to use, about.
+    /// Bytes to use at most, if that can be done.
     pub memory: usize,
     /// The folder of temporary files.
     pub temp: PathBuf,
@@ -146,16 +146,19 @@ pub fn estimate(options: &Options, output: &str, progress: &dyn Progress) -> Res
     let wanted = options.vocabulary.as_deref().map(io::read_text).transpose()?;
     let out = io::create(output)?;
 
-    let counts = count::count(options, options.memory / 2, progress)?;
+    // The rest is for the program itself and what the allocator keeps.
+    let memory = options.memory / 16 * 15;
+    let counts = count::count(options, memory, progress)?;
     if counts.runs.is_empty() {
         return Err(Error::op("lm estimate", "the corpus is empty"));
     }
     let words = counts.words;
+    let memory = memory.saturating_sub(words.bytes()).max(memory / 8);
     let unwanted = wanted.map(|(_, text)| unwanted(&words, &text));
 
     progress.stage("adjusting counts", None);
     // Merging frees a run by halves, and has up to a quarter of it twice.
-    let left = options.memory.saturating_sub(counts.held / 4 * 5).max(options.memory / 8);
+    let left = memory.saturating_sub(counts.held / 4 * 5).max(memory / 8);
     let merge = Merge::new(counts.runs, order + 2, order, left / 8)?;
     let adjusted = adjust::adjust(merge, options, unwanted.as_deref(), left / 4 * 3)?;
 
@@ -177,12 +180,12 @@ pub fn estimate(options: &Options, output: &str, progress: &dyn Progress) -> Res
 
     progress.stage("normalising", None);
     let discounts: Vec<Discount> = summary.orders.iter().map(|o| o.2).collect();
-    let (normalised, held) = normalise_all(adjusted.sorters, &discounts, options)?;
+    let (normalised, held) = normalise_all(adjusted.sorters, &discounts, options, memory)?;
 
     let kept: Vec<u64> = summary.orders.iter().map(|o| o.0).collect();
     progress.stage("writing", Some(kept.iter().sum()));
     let mut writer = arpa::Writer::new(out, &words, &kept)?;
-    let left = options.memory.saturating_sub(held).max(options.memory / 8);
+    let left = memory.saturating_sub(held).max(memory / 16);
     let mut lower = None;
     for (i, (rows, weights)) in normalised.into_iter().enumerate() {
         let k = i + 1;
@@ -221,11 +224,12 @@ fn normalise_all(
     mut sorters: Vec<Sorter>,
     discounts: &[Discount],
     options: &Options,
+    memory: usize,
 ) -> Result<(Vec<Normalised>, usize)> {
     let mut held: usize = sorters.iter().map(Sorter::bytes).sum();
     // Row numbers have 32 bits there, and what is found beside the rows is less than half of them.
     let rows = sorters.iter().map(|s| s.rows()).max().unwrap_or(0);
-    if held / 2 * 3 <= options.memory && rows < u32::MAX as usize && sorters.iter().all(Sorter::in_memory) {
+    if held / 2 * 3 <= memory && rows < u32::MAX as usize && sorters.iter().all(Sorter::in_memory) {
         let mut levels: Vec<Vec<u32>> = sorters.iter_mut().map(Sorter::unsorted).collect();
         let pruning = options.vocabulary.is_some() || options.prune.iter().any(|&p| p > 0);
         let weights = contexts::normalise(&mut levels, discounts, pruning)?;
@@ -235,8 +239,8 @@ fn normalise_all(
     let mut normalised: Vec<Normalised> = vec![];
     for (i, sorter) in sorters.into_iter().enumerate() {
         held -= sorter.bytes();
-        let left = options.memory.saturating_sub(held).max(options.memory / 8);
         let sorted = sorter.finish(&options.temp)?;
+        let left = memory.saturating_sub(held + sorted.bytes()).max(memory / 16);
         let done = normalise::normalise(sorted, i + 1, &discounts[i], (&options.temp, left))?;
         held += done.rows.bytes() + done.weights.bytes();
         if let Some(below) = normalised.last_mut() {

@@ -12,6 +12,9 @@ use crate::format::io;
 /// Bytes of a piece.
 const PIECE: usize = 1 << 20;
 
+/// Memory for a piece that is counted while the next one is read, about: two texts, numbers and new words.
+pub const IN_FLIGHT: usize = 4 * PIECE;
+
 /// Marks a number of `Tokens::fresh` in `Tokens::ids`.
 pub const FRESH: u32 = 1 << 31;
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::corpus::{FRESH, Piece, Pieces};
+use super::corpus::{self, FRESH, Piece, Pieces};
 use super::records;
 use super::sorter::Source;
 use super::temp::TempFile;
@@ -30,10 +30,10 @@ pub struct Counts {
     pub skipped: bool,
 }
 
-/// Counts everything; `memory` bytes are for the tables.
+/// Counts everything in `memory` bytes: half of it for the tables, the rest for text and words.
 pub fn count(options: &Options, memory: usize, progress: &dyn Progress) -> Result<Counts> {
     let threads = rayon::current_num_threads();
-    let limit = Table::rows_in(memory / threads, options.order);
+    let limit = Table::rows_in(memory / 2 / threads, options.order);
     let counter = Counter {
         options,
         tables: (0..threads).map(|_| Mutex::new(Table::new(options.order, limit))).collect(),
@@ -42,11 +42,12 @@ pub fn count(options: &Options, memory: usize, progress: &dyn Progress) -> Resul
     let mut words = Words::new();
     let (mut tokens, mut skipped) = (0, false);
     let mut pieces = Pieces::new(&options.corpora);
-    let mut batch = pieces.next(2 * threads)?;
+    let most = (memory / 8 / corpus::IN_FLIGHT).clamp(1, 2 * threads);
+    let mut batch = pieces.next(most)?;
     progress.stage("counting", None);
     while !batch.is_empty() {
         let bytes = batch.iter().map(Piece::len).sum::<usize>();
-        let (next, done) = rayon::join(|| pieces.next(2 * threads), || counter.batch(batch, &mut words));
+        let (next, done) = rayon::join(|| pieces.next(most), || counter.batch(batch, &mut words));
         let (more, skip) = done?;
         tokens += more;
         skipped |= skip;

@@ -53,7 +53,7 @@ impl Order<'_> {
         out.section(k)?;
         let words = out.words();
         let mut made: Vec<Vec<u8>> = vec![];
-        let kept = rows.map(width, k, self.place, |block| {
+        let kept = rows.map(width, k, self.place, !highest, |block| {
             // One block is written while the next one is made.
             let texts = std::mem::take(&mut made);
             let (written, next) = rayon::join(

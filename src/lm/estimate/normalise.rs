@@ -26,8 +26,57 @@ pub fn normalise(
     discount: &Discount,
     (folder, memory): (&Path, usize),
 ) -> Result<Normalised> {
-    let width = order + 2;
     let mut weights = Spool::default();
+    let place = (folder, memory / 4);
+    let rows = match sorted {
+        Sorted::Memory(data) => Sorted::Memory(in_place(data, order, discount, &mut weights, place)?),
+        disk => by_copy(disk, order, discount, &mut weights, (folder, memory))?,
+    };
+    Ok(Normalised { rows, weights: weights.finish(folder)? })
+}
+
+/// Rows in memory are rewritten where they are.
+fn in_place(
+    mut data: Vec<u32>,
+    order: usize,
+    discount: &Discount,
+    weights: &mut Spool,
+    place: (&Path, usize),
+) -> Result<Vec<u32>> {
+    let width = order + 2;
+    let (mut from, mut kept) = (0, 0);
+    while from < data.len() {
+        let mut end = from + width;
+        while end < data.len() && data[end..end + order - 1] == data[from..from + order - 1] {
+            end += width;
+        }
+        let context = Context::of(&data[from..end], order, discount);
+        if order > 1 {
+            weights.push(&data[from..from + order - 1], context.weight.to_bits(), place)?;
+        }
+        for at in (from..end).step_by(width) {
+            if context.put(&mut data[at + order..at + width], discount) {
+                data[at..at + order].rotate_right(1);
+                data.copy_within(at..at + width, kept);
+                kept += width;
+            }
+        }
+        from = end;
+    }
+    data.truncate(kept);
+    records::sort(&mut data, width);
+    Ok(data)
+}
+
+/// Rows on disk are read, and written again.
+fn by_copy(
+    sorted: Sorted,
+    order: usize,
+    discount: &Discount,
+    weights: &mut Spool,
+    (folder, memory): (&Path, usize),
+) -> Result<Sorted> {
+    let width = order + 2;
     let place = (folder, memory / 4);
     let mut rows = Sorter::new(width);
     let mut merge = sorted.read(width, order, memory / 4)?;
@@ -56,7 +105,9 @@ pub fn normalise(
             }
         }
     }
-    Ok(Normalised { rows: rows.finish(folder)?, weights: weights.finish(folder)? })
+    // What did not fit before is not kept now: the orders above need the memory.
+    rows.spill(folder)?;
+    rows.finish(folder)
 }
 
 /// What is known of the continuations of a context.

@@ -13,6 +13,11 @@ use crate::error::Result;
 const MIN_READ: usize = 1 << 10;
 const MAX_READ: usize = 1 << 18;
 
+/// Rows that are changed at a time at most.
+const MAX_ROWS: usize = 1 << 16;
+/// Bytes for every number of a row that is changed: itself and two blocks of text, about.
+const ROW: usize = 24;
+
 /// Takes rows in any order.
 pub struct Sorter {
     width: usize,
@@ -159,24 +164,26 @@ impl Sorted {
         }
     }
 
-    /// Gives all rows in order to `change`, many at a time; keeps what it makes of them.
+    /// Gives all rows in order to `change`, many at a time; keeps what it makes of them if that is wanted. `memory` is
+    /// also for the text that is made of the rows.
     pub fn map(
         self,
         width: usize,
         words: usize,
         (folder, memory): (&Path, usize),
+        keep: bool,
         mut change: impl FnMut(&mut [u32]) -> Result<()>,
     ) -> Result<Sorted> {
         match self {
             Sorted::Memory(mut data) => {
-                for block in data.chunks_mut(width << 18) {
+                for block in data.chunks_mut(width * MAX_ROWS) {
                     change(block)?;
                 }
                 Ok(Sorted::Memory(data))
             }
             Sorted::Disk { .. } => {
                 let mut merge = self.read(width, words, memory / 2)?;
-                let rows = (memory / 2 / 4 / width).clamp(64, 1 << 18);
+                let rows = (memory / 2 / (ROW * width)).clamp(64, MAX_ROWS);
                 let file = TempFile::create(folder)?;
                 let mut block = Vec::with_capacity(rows * width);
                 let mut end = 0;
@@ -192,8 +199,10 @@ impl Sorted {
                         return Ok(Sorted::Disk { file, runs: vec![(0, end)] });
                     }
                     change(&mut block)?;
-                    file.append(&block)?;
-                    end += block.len() as u64;
+                    if keep {
+                        file.append(&block)?;
+                        end += block.len() as u64;
+                    }
                 }
             }
         }

@@ -46,6 +46,11 @@ impl Words {
         self.ends.len()
     }
 
+    /// The memory it has.
+    pub fn bytes(&self) -> usize {
+        self.text.capacity() + self.ends.capacity() * 8 + self.table.capacity() * 9
+    }
+
     pub fn get(&self, id: u32) -> &[u8] {
         let id = id as usize;
         let start = if id == 0 { 0 } else { self.ends[id - 1] };
