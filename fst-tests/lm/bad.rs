@@ -6,7 +6,8 @@ use weft::format::io;
 use weft::fst::flat::{Arc, FlatFst};
 use weft::fst::semiring::Tropical;
 use weft::fst::symbols::SymbolTable;
-use weft::lm::apply::{ApplyConfig, Term, apply};
+use weft::lm::apply::{ApplyConfig, Boundaries, Term, apply};
+use weft::lm::automaton::{AutomatonConfig, Backoff, automaton};
 use weft::lm::{NgramModel, arpa, binary};
 
 const GOOD: &str = "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n-1\t<unk>\n-1.5\t<s>\t-0.5\n-1\t</s>\n-2\ta\t-0.25\n\n\
@@ -36,7 +37,7 @@ fn arpa_files_that_lie_are_refused_with_the_place() {
         ("ngram 2=2", "ngrams: 2", "m.arpa:3:1: expected a count such as"),
         ("\\end\\\n", "", "m.arpa:15:1: the file ends without \\end\\: it is cut off"),
         ("-0.25\ta </s>\n\n\\end\\\n", "", "expected 2 2-grams as the header promises, but after 1 the file ends"),
-        ("\\2-grams:", "\\3-grams:", "m.arpa:11:1: expected \\2-grams:, found \"\\\\3-grams:\""),
+        ("\\2-grams:", "\\3-grams:", "m.arpa:11:1: expected \\2-grams:, found \"\\3-grams:\""),
         ("-2\ta", "0.5\ta", "m.arpa:9:1: a log10 probability of 0.5 is above 0"),
         ("-0.25\ta </s>", "1e3\ta </s>", "m.arpa:13:1: a log10 probability of 1000 is above 0"),
         ("-2\ta", "two\ta", "m.arpa:9:1: expected a log10 probability, found \"two\""),
@@ -59,6 +60,30 @@ fn arpa_files_that_lie_are_refused_with_the_place() {
         GOOD.replace("ngram 2=2\n", "ngram 2=2\nngram 3=1\n").replace("\\end\\", "\\3-grams:\n-1\ta a a\n\n\\end\\");
     let e = read(&three).err().unwrap().to_string();
     assert!(e.contains("m.arpa:17:4: its context \"a a\" is not among the 2-grams"), "{e}");
+}
+
+#[test]
+fn files_that_are_something_else_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let says = |bytes: &[u8]| {
+        let path = dir.path().join("x");
+        std::fs::write(&path, bytes).unwrap();
+        binary::load(path.to_str().unwrap()).err().map(|e| e.to_string()).unwrap_or_default()
+    };
+    assert!(says(b"mmap lm http://kheafield.com/code format version 5\n").contains("a binary model of KenLM"));
+    assert!(says(&2125659606i32.to_le_bytes()).contains("an automaton"));
+    assert_eq!(says(format!("\u{feff}{GOOD}").as_bytes()), "", "a byte order mark is no harm");
+}
+
+/// A model may have words that are called like the symbols of epsilon and failure.
+#[test]
+fn names_of_special_labels_are_free() {
+    let model =
+        read(&GOOD.replace("-2\ta\t", "-2\t<phi>\t").replace("<s> a", "<s> <phi>").replace("a </s>", "<phi> </s>"));
+    let config = AutomatonConfig { backoff: Backoff::Phi, boundaries: Boundaries::Add, max_arcs: 100 };
+    let g: FlatFst<Tropical> = automaton(&model.unwrap(), &config).unwrap();
+    let table = g.isyms.unwrap();
+    assert_eq!((table.key("<phi>"), table.key("<phi>_")), (Some(3), Some(5)));
 }
 
 /// Cut at every byte, and with every byte changed: an error or a model, never a panic.
@@ -126,6 +151,11 @@ fn lattices_that_do_not_fit_are_refused() {
     assert!(e.contains("the beam is -1"), "{e}");
     let e = fails(&lattice(&[1; 9], false), &["<eps>", "a"], &ApplyConfig { max_states: Some(3), ..plain });
     assert!(e.contains("stopped at 3 states"), "{e}");
+    let present = ApplyConfig { boundaries: Boundaries::Present, ..plain };
+    let e = fails(&lattice(&[1], false), &["<eps>", "a"], &present);
+    assert!(e.contains("has no <s> on any arc"), "{e}");
+    let priced = ApplyConfig { oov_cost: Some(5.0), ..plain };
+    assert_eq!(fails(&lattice(&[1], false), &["<eps>", "A"], &priced), "", "the user says what unknown words cost");
     // A lattice of unknown words only is nothing bad, as long as its table has others.
     assert_eq!(fails(&lattice(&[1], false), &["<eps>", "x", "a"], &plain), "");
 }

@@ -27,9 +27,10 @@ use script::Stage;
                   compose - lm.fst\n  prune --weight 8\n  shortestpath --nshortest 10 --unique\n  print\n\
                   `-` or no name is the automaton of the stage before; other files are read once.\n\
                   `?` in a file name is the number of the template, the key in the archive, or the\n\
-                  input's name without folder and suffix. Two more stages: `save FILE` writes the\n\
-                  automaton and passes it on; `printstrings` prints the strings of its paths, best\n\
-                  first. `#` begins a comment.\n\n\
+                  input's name without folder and suffix. Three more stages: `lm-apply --lm MODEL`\n\
+                  adds the scores of a language model (see `weft lm apply --help`); `save FILE`\n\
+                  writes the automaton and passes it on; `printstrings` prints the strings of its\n\
+                  paths, best first. `#` begins a comment.\n\n\
                   Exit 0: all done; 1: some inputs failed (each is named); 2: nothing was run.\n\n\
                   Example:\n  \
                   printf 'rmepsilon\\nshortestpath --nshortest 5 --unique\\nprint\\n' > script.weft\n  \

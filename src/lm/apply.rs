@@ -96,7 +96,7 @@ fn run<W: Weight>(
     config: &ApplyConfig,
     parts: bool,
 ) -> Result<Applied<W>> {
-    check(config, terms)?;
+    check(config, terms.iter().map(|t| t.scale))?;
     if config.prune.is_some() {
         require_path::<W>(OP)?;
     }
@@ -110,13 +110,14 @@ fn run<W: Weight>(
     }
 }
 
-fn check(config: &ApplyConfig, terms: &[Term]) -> Result<()> {
+/// An error if a number cannot be meant.
+pub fn check(config: &ApplyConfig, mut scales: impl Iterator<Item = f64>) -> Result<()> {
     let finite = |what: &str, x: f64| {
         if x.is_finite() { Ok(()) } else { Err(Error::op(OP, format!("{what} is {x}, expected a finite number"))) }
     };
     finite("the word penalty", config.word_penalty)?;
     finite("the cost of unknown words", config.oov_cost.unwrap_or(0.0))?;
-    terms.iter().try_for_each(|t| finite("a scale", t.scale))?;
+    scales.try_for_each(|scale| finite("a scale", scale))?;
     match config.prune {
         Some(beam) if beam.is_nan() || beam < 0.0 => {
             Err(Error::op(OP, format!("the beam is {beam}, expected a number of at least 0")))

@@ -95,7 +95,9 @@ impl Lines {
 fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let short: String = text.chars().take(60).collect();
-    if short.len() < text.len() { format!("{short:?}...") } else { format!("{short:?}") }
+    let more = if short.len() < text.len() { "..." } else { "" };
+    // Headers begin with a backslash; doubled they would look wrong.
+    format!("{short:?}{more}").replace("\\\\", "\\")
 }
 
 /// The counts of each order.
@@ -107,7 +109,7 @@ fn header(lines: &mut Lines) -> Result<Vec<u64>> {
                     lines.error(1, "not an ARPA file and not made by `weft lm compile`: there is no \\data\\ line")
                 );
             }
-            Some(b"\\data\\") => break,
+            Some(line) if line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) == b"\\data\\" => break,
             Some(_) => {}
         }
     }

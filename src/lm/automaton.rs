@@ -38,8 +38,18 @@ pub struct AutomatonConfig {
 }
 
 const OP: &str = "lm fst";
-/// The symbol on failure arcs.
+/// The symbol on failure arcs, unless it is a word of the model: then with `_` after it.
 pub const PHI: &str = "<phi>";
+/// The symbol of epsilon, likewise.
+const EPS: &str = "<eps>";
+
+fn free_name(model: &NgramModel, name: &str) -> String {
+    let mut name = name.to_string();
+    while model.vocab().find(name.as_bytes()).is_some() {
+        name.push('_');
+    }
+    name
+}
 
 /// The label of a word: its number; `<unk>` comes after all others, since 0 is epsilon.
 pub fn label(model: &NgramModel, word: WordId) -> Label {
@@ -53,13 +63,13 @@ pub fn phi_label(model: &NgramModel) -> Label {
 
 fn symbols(model: &NgramModel, phi: bool) -> SymbolTable {
     let mut table = SymbolTable::new("words");
-    table.add("<eps>");
+    table.push(&free_name(model, EPS), 0);
     for word in model.vocab().iter().skip(1) {
         table.push(word, table.len() as i64);
     }
     table.push(UNK, table.len() as i64);
     if phi {
-        table.push(PHI, table.len() as i64);
+        table.push(&free_name(model, PHI), table.len() as i64);
     }
     table
 }
@@ -72,7 +82,7 @@ pub fn automaton<W: Weight>(model: &NgramModel, config: &AutomatonConfig) -> Res
         _ => {
             return Err(Error::op(
                 OP,
-                "the model has no <s> or no </s>; without sentence boundaries use --boundaries none",
+                format!("the model {} has no <s> or no </s>; without boundaries use --boundaries none", model.name()),
             ));
         }
     };
@@ -169,6 +179,10 @@ impl Maker<'_> {
             }
             let l = label(model, word);
             let arc = Arc::new(l, l, W::from_f64(log10 * -LN_10), next);
+            // A word of probability zero: with failure arcs its arc must stay, or it would be backed off from.
+            if arc.weight.is_zero_w() && (s == 0 || self.config.backoff == Backoff::Exact) {
+                continue;
+            }
             // The label of <unk> is the largest of the words'.
             if word == UNKNOWN { unknown = Some(arc) } else { b.push_arc(arc) }
         }

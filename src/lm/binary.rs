@@ -19,8 +19,19 @@ pub fn load(name: &str) -> Result<NgramModel> {
         let block = Block::read(&input.name, &mut input.reader)?;
         return NgramModel::open(&input.name, block);
     }
+    if let Some((_, what)) = STRANGERS.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return Err(Error::binary(
+            &input.name,
+            0,
+            format!("{what}; expected an ARPA file or one of `weft lm compile`"),
+        ));
+    }
     arpa::read_from(input)
 }
+
+/// First bytes of files that are taken for models by mistake.
+const STRANGERS: [(&[u8], &str); 2] =
+    [(b"mmap lm http", "a binary model of KenLM"), (&[0xd6, 0xfd, 0xb2, 0x7e], "an automaton")];
 
 /// A file that can be mapped as it is. Whatever goes wrong here is said by `io::open`.
 fn is_plain_binary(name: &str) -> bool {

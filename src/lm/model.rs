@@ -82,6 +82,7 @@ pub struct Scored {
 }
 
 pub struct NgramModel {
+    name: String,
     // Sections point into the block; it must stay as long as they do.
     block: Block,
     vocab: Vocabulary,
@@ -101,6 +102,7 @@ impl NgramModel {
         let vocab = Vocabulary::open(name, &block, 0)?;
         let at = Vocabulary::SECTIONS;
         let model = NgramModel {
+            name: name.to_string(),
             unigrams: block.section(name, at)?,
             contexts: block.section(name, at + 1)?,
             buckets: block.section(name, at + 2)?,
@@ -125,6 +127,10 @@ impl NgramModel {
         if sound { Ok(model) } else { Err(Error::binary(name, 0, "the sizes in the header contradict each other")) }
     }
 
+    /// The file it comes from.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
     pub fn header(&self) -> &Header {
         self.block.header()
     }

@@ -133,9 +133,10 @@ impl<'a> Scorer<'a> {
             (false, ..) => (model.null(), None),
             (true, Some(begin), Some(end)) => (begin, Some(end)),
             _ => {
-                return Err(Error::usage(
-                    "the model has no <s> or no </s>; to score without sentence boundaries add --no-boundaries",
-                ));
+                return Err(Error::usage(format!(
+                    "{}: the model has no <s> or no </s>; to score without sentence boundaries add --no-boundaries",
+                    model.name()
+                )));
             }
         };
         Ok(Scorer { model, config, start, end })

@@ -15,6 +15,7 @@ use crate::fst::semiring::Weight;
 use crate::fst::symbols::SymbolTable;
 use crate::lm::NgramModel;
 use crate::lm::apply::{self, ApplyConfig, Boundaries, Part, Term};
+use crate::with_fst;
 
 /// Adds the scores of language models to lattices, exactly; with a beam, prunes while it composes
 #[derive(Args, Debug)]
@@ -34,7 +35,9 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self) -> Result<Status> {
-        self.stage.terms()?;
+        // What is wrong with the options is said once, not once a lattice.
+        let scales = self.stage.terms()?.into_iter().map(|t| t.scale);
+        apply::check(&self.stage.config(), scales)?;
         let mut stage = self.stage.clone();
         if stage.keep_separate.as_deref() == Some("") {
             stage.keep_separate = Some(self.parts_name()?);
@@ -88,7 +91,7 @@ pub struct LmApply {
     #[arg(long, value_enum, default_value_t)]
     boundaries: Boundaries,
     /// Keep what is at most this much worse than the best path; nothing else is built
-    #[arg(long, value_name = "BEAM")]
+    #[arg(long, value_name = "BEAM", allow_negative_numbers = true)]
     prune: Option<f64>,
     /// Symbol table that names the lattices' output labels, instead of their own
     #[arg(long, value_name = "FILE")]
@@ -112,13 +115,21 @@ impl LmApply {
             .map(|(t, model)| Term { model: &**model, scale: t.scale, name: &t.file, part: &t.part })
             .collect();
         let named = self.symbols.as_deref().map(|name| env.symbols(name)).transpose()?;
+        let kept = named.clone();
         let lattice = env.get(None)?;
         let done = match &*lattice {
             AnyFst::Standard(f) => self.apply(f, &terms, named).map(any),
             AnyFst::Log(f) => self.apply(f, &terms, named).map(any),
             AnyFst::Log64(f) => self.apply(f, &terms, named).map(any),
         };
-        let (fst, parts) = done?;
+        let (mut fst, parts) = done?;
+        // Words by which the labels were understood stay with them.
+        if let (Some(table), None) = (&kept, fst.osyms()) {
+            fst.set_osyms(Some(table.clone()));
+            if fst.isyms().is_none() && with_fst!(&fst, f => f.is_acceptor()) {
+                fst.set_isyms(Some(table.clone()));
+            }
+        }
         if let Some(name) = &self.keep_separate {
             if name.is_empty() {
                 return Err(Error::usage("--keep-separate as a stage needs a name: --keep-separate=parts/?.far"));
@@ -137,19 +148,23 @@ impl LmApply {
         Ok(terms)
     }
 
+    fn config(&self) -> ApplyConfig {
+        ApplyConfig {
+            boundaries: self.boundaries,
+            word_penalty: self.word_penalty,
+            oov_cost: self.oov_cost,
+            prune: self.prune,
+            max_states: self.max_states,
+        }
+    }
+
     fn apply<W: Weight>(
         &self,
         lattice: &FlatFst<W>,
         terms: &[Term],
         named: Option<Shared<SymbolTable>>,
     ) -> Result<(FlatFst<W>, Vec<Part<W>>)> {
-        let config = ApplyConfig {
-            boundaries: self.boundaries,
-            word_penalty: self.word_penalty,
-            oov_cost: self.oov_cost,
-            prune: self.prune,
-            max_states: self.max_states,
-        };
+        let config = self.config();
         let empty = Shared::default();
         let table = match (named.as_ref(), lattice.osyms.as_ref()) {
             (Some(table), _) | (None, Some(table)) => table,

@@ -33,9 +33,9 @@ pub struct Cmd {
     /// How what was not seen gets a probability
     #[arg(long, value_enum, default_value_t)]
     smoothing: Kind,
-    /// The back-off weight of stupid back-off
-    #[arg(long, value_name = "WEIGHT", default_value_t = 0.4)]
-    backoff: f32,
+    /// The back-off weight of stupid back-off [default: 0.4]
+    #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
+    backoff: Option<f32>,
     /// Prune n-grams with counts up to these, for orders 1, 2, ...; the last is for all higher ones
     #[arg(long, value_name = "COUNT", num_args = 1..)]
     prune: Vec<String>,
@@ -97,13 +97,22 @@ impl Cmd {
     }
 
     fn options(&self) -> Result<Options> {
+        match self.smoothing {
+            Kind::KneserNey if self.backoff.is_some() => {
+                return Err(Error::usage("--backoff is for --smoothing stupid; Kneser-Ney computes its own"));
+            }
+            Kind::Stupid if self.discount_fallback.is_some() => {
+                return Err(Error::usage("--discount-fallback is for Kneser-Ney; stupid back-off has no discounts"));
+            }
+            _ => {}
+        }
         let mut options = Options::new(self.order, self.corpora.clone());
         options.smoothing = match self.smoothing {
             Kind::KneserNey => {
                 let fallback = self.discount_fallback.as_deref().map(Discount::from_values).transpose()?;
                 Smoothing::KneserNey { fallback }
             }
-            Kind::Stupid => Smoothing::Stupid { backoff: self.backoff },
+            Kind::Stupid => Smoothing::Stupid { backoff: self.backoff.unwrap_or(0.4) },
         };
         // `--prune 0 0 1 train.txt`: what is no count is a corpus again.
         let mut rest = self.prune.iter().peekable();

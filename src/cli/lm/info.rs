@@ -47,6 +47,9 @@ impl Cmd {
             let unk = if unknown { "in the model" } else { "not in the model; scored as 1e-100" };
             let how = if model.block().is_mapped() { "mapped" } else { "in memory" };
             text += &format!("states\t{states}\n<unk>\t{unk}\nbytes\t{bytes} ({how})\n");
+            if self.check {
+                text += "checksum\tright\n";
+            }
             out.write_all(text.as_bytes())
         };
         written.map_err(|e| Error::io("standard output", e))?;

@@ -54,7 +54,19 @@ impl Labels {
             };
             labels.of_arc.push(word);
         }
-        labels.check_models(terms, symbols)?;
+        if config.boundaries == Boundaries::Present && lattice.num_arcs() > 0 {
+            for (kind, word) in [(Kind::Begin, BEGIN), (Kind::End, END)] {
+                if !labels.kinds.contains(&kind) {
+                    return Err(Error::op(
+                        OP,
+                        format!("the lattice has no {word} on any arc, but --boundaries present says that it is there"),
+                    ));
+                }
+            }
+        }
+        if config.oov_cost.is_none() {
+            labels.check_models(terms, symbols)?;
+        }
         Ok(labels)
     }
 
@@ -85,7 +97,8 @@ impl Labels {
         Ok(self.kinds.len() as u32 - 1)
     }
 
-    /// A lattice whose words are all unknown is an ordinary thing; a table whose words are all unknown is a mistake.
+    /// A lattice whose words are all unknown is an ordinary thing; a table whose words are all unknown is a mistake, unless
+    /// the user says what unknown words cost.
     fn check_models(&self, terms: &[Term], symbols: &SymbolTable) -> Result<()> {
         for (ids, term) in self.ids.iter().zip(terms) {
             if ids.is_empty() || ids.iter().any(|&id| id != UNKNOWN) {
@@ -98,7 +111,7 @@ impl Labels {
                     OP,
                     format!(
                         "none of the {count} words of the lattice's symbol table ({first:?} and so on) is in the model {}; \
-                         is it the right model, with words written the same way?",
+                         is it the right model, with words written the same way? (--oov-cost takes them all as unknown)",
                         term.name
                     ),
                 ));

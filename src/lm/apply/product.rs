@@ -217,5 +217,10 @@ fn check_cost(cost: f64) -> Result<()> {
     if cost > f64::NEG_INFINITY {
         return Ok(());
     }
-    Err(Error::op(OP, format!("a word costs {cost}: a model that is subtracted gives it no probability")))
+    let why = if cost.is_nan() {
+        "a model has no number for it; is its file damaged? (weft lm info --check)"
+    } else {
+        "a model that is subtracted gives it no probability"
+    };
+    Err(Error::op(OP, format!("a word costs {cost}: {why}")))
 }
