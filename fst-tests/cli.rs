@@ -11,5 +11,7 @@ mod commands;
 mod grammars;
 #[path = "cli/help.rs"]
 mod help;
+#[path = "cli/lm.rs"]
+mod lm;
 #[path = "cli/readme.rs"]
 mod readme;
