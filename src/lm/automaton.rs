@@ -3,7 +3,7 @@
 //! One state a context that matters, one arc an n-gram, and for what no arc matches
 //! - `phi`: a failure arc to the shorter context. Composed with a phi matcher it is the model, exactly.
 //! - `epsilon`: the same arc as an epsilon. Every composition takes it, but then a path may back off although there is an
-//!   n-gram for its words: an upper bound of the cost of each n-gram is lost, and best paths may come out too cheap.
+//!   n-gram for its words; where that is cheaper, the cost of a sentence comes out too low, and there are paths to spare.
 //! - `exact`: no back-off arcs; every state has an arc for every word. Exact everywhere, and states × words large.
 //!
 //! Every state is final with the exact cost of `</s>` there. Unknown words are spelt `<unk>`.

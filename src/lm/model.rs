@@ -6,7 +6,7 @@
 //! in one hash table of cache-line buckets keyed by (state, word); unigrams lie in an array. Scoring a word looks into
 //! the table once for each context it backs off from: no allocation, no lock, and a table that all threads share.
 //!
-//! Costs 24 bytes an n-gram of two words or more, 24 a word besides its letters, 8 a state. The n-grams, sums and states
+//! Costs 24 bytes an n-gram of two words or more, 32 a word besides its letters, 8 a state. The n-grams, sums and states
 //! are those of KenLM (Heafield 2011), so that scores agree to the last bit.
 
 use std::ops::Range;
