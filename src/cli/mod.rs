@@ -22,7 +22,8 @@ use env::Status;
     long_about = "weft: a weighted finite-state transducer engine with machine-translation front-ends.\n\n\
                   Everything reads and writes OpenFst's files. `-` or no name is standard input or output; \
                   gz and zstd are recognised on reading and chosen by the suffix on writing.",
-    after_help = "Example:\n  weft fst compile --acceptor a.txt | weft fst determinize | weft fst print --acceptor",
+    after_help = "Examples:\n  weft fst compile --acceptor a.txt | weft fst determinize | weft fst print --acceptor\n  \
+                  weft lm apply --lm lm.arpa --prune 9 'lats/?.fst' -o 'out/?.fst.gz' --range 1:3",
     propagate_version = true,
     disable_help_subcommand = true
 )]

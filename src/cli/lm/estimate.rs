@@ -24,7 +24,7 @@ pub struct Cmd {
     /// Texts: plain, gz or zstd (`-` or nothing: standard input)
     #[arg(value_name = "CORPUS")]
     corpora: Vec<String>,
-    /// The longest n-grams
+    /// Words of the longest n-grams, 1 to 14
     #[arg(long, value_name = "N")]
     order: usize,
     /// The model to write; .gz and .zst compress (`-` or nothing: standard output)
