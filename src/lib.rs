@@ -12,6 +12,8 @@ pub mod error;
 pub mod format;
 pub mod fst;
 pub mod lm;
+pub mod rules;
+pub mod text;
 
 pub mod cli;
 

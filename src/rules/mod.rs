@@ -1,0 +1,3 @@
+//! Synchronous rules: the type, text formats, extraction, scoring, filtering, and the grammar that the chart matches.
+
+pub mod rule;

@@ -1,0 +1,3 @@
+//! What comes in: words and their numbers.
+
+pub mod vocab;
