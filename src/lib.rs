@@ -8,10 +8,13 @@
 //!
 //! Modules in pipeline order: `format` reads and writes, `fst` computes, `cli` is the command.
 
+pub mod chart;
+pub mod decode;
 pub mod error;
 pub mod format;
 pub mod fst;
 pub mod lm;
+pub mod rtn;
 pub mod rules;
 pub mod text;
 

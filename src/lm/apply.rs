@@ -8,11 +8,11 @@
 //!
 //! Costs one model step and one hash look-up a resulting arc. Sums are f64 and rounded once, to the lattice's weights.
 
-mod labels;
+pub mod labels;
 mod parts;
 mod product;
 mod pruned;
-mod scorer;
+pub mod scorer;
 
 pub use parts::Part;
 

@@ -1,3 +1,5 @@
 //! Synchronous rules: the type, text formats, extraction, scoring, filtering, and the grammar that the chart matches.
 
+pub mod grammar;
+pub mod load;
 pub mod rule;

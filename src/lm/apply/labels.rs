@@ -23,6 +23,16 @@ pub enum Kind {
     End,
 }
 
+impl Kind {
+    fn of(word: &str) -> Self {
+        match word {
+            BEGIN => Kind::Begin,
+            END => Kind::End,
+            _ => Kind::Word,
+        }
+    }
+}
+
 pub struct Labels {
     /// For every arc of the lattice, by its position, the index of its word or `NO_WORD`.
     pub of_arc: Vec<u32>,
@@ -70,6 +80,20 @@ impl Labels {
         Ok(labels)
     }
 
+    /// All words of a table at once, index for index, for searches that have no lattice yet.
+    pub fn of_words<'a>(words: impl Iterator<Item = &'a str>, terms: &[Term]) -> Self {
+        let mut labels = Labels { of_arc: vec![], kinds: vec![], ids: vec![vec![]; terms.len()] };
+        words.for_each(|word| labels.push(word, terms));
+        labels
+    }
+
+    fn push(&mut self, word: &str, terms: &[Term]) {
+        for (ids, term) in self.ids.iter_mut().zip(terms) {
+            ids.push(term.model.word(word).unwrap_or(UNKNOWN));
+        }
+        self.kinds.push(Kind::of(word));
+    }
+
     fn add(&mut self, label: Label, terms: &[Term], symbols: &SymbolTable, config: &ApplyConfig) -> Result<u32> {
         let Some(word) = symbols.symbol(label as i64) else {
             return Err(Error::op(
@@ -79,21 +103,13 @@ impl Labels {
                 ),
             ));
         };
-        let kind = match word {
-            BEGIN => Kind::Begin,
-            END => Kind::End,
-            _ => Kind::Word,
-        };
-        if kind != Kind::Word && config.boundaries == Boundaries::Add {
+        if Kind::of(word) != Kind::Word && config.boundaries == Boundaries::Add {
             return Err(Error::op(
                 OP,
                 format!("the lattice has {word} on an arc; its boundaries are there already: use --boundaries present"),
             ));
         }
-        for (ids, term) in self.ids.iter_mut().zip(terms) {
-            ids.push(term.model.word(word).unwrap_or(UNKNOWN));
-        }
-        self.kinds.push(kind);
+        self.push(word, terms);
         Ok(self.kinds.len() as u32 - 1)
     }
 

@@ -235,3 +235,59 @@ impl Scorer for Many<'_> {
         self.kinds[word as usize] == Kind::Word
     }
 }
+
+/// One model or any number of them, chosen when the search begins.
+pub enum Models<'a> {
+    One(One<'a>),
+    Many(Many<'a>),
+}
+
+impl<'a> Models<'a> {
+    pub fn new(terms: &'a [Term<'a>], labels: &'a Labels, config: &ApplyConfig) -> Result<Self> {
+        match terms {
+            [term] => One::new(term, 0, labels, config).map(Models::One),
+            _ => Many::new(terms, labels, config).map(Models::Many),
+        }
+    }
+}
+
+macro_rules! either {
+    ($self:ident, $models:ident => $what:expr) => {
+        match $self {
+            Models::One($models) => $what,
+            Models::Many($models) => $what,
+        }
+    };
+}
+
+impl Scorer for Models<'_> {
+    fn start(&mut self) -> u32 {
+        either!(self, m => m.start())
+    }
+    #[inline]
+    fn step(&mut self, state: u32, word: u32) -> (u32, f64) {
+        either!(self, m => m.step(state, word))
+    }
+    #[inline]
+    fn prefetch(&self, state: u32, word: u32) {
+        either!(self, m => m.prefetch(state, word))
+    }
+    fn end(&mut self, state: u32) -> f64 {
+        either!(self, m => m.end(state))
+    }
+    fn least(&self, word: u32) -> f64 {
+        either!(self, m => m.least(word))
+    }
+    fn least_end(&self) -> f64 {
+        either!(self, m => m.least_end())
+    }
+    fn compare(&self, a: u32, b: u32) -> Ordering {
+        either!(self, m => m.compare(a, b))
+    }
+    fn parts(&mut self, state: u32, word: Option<u32>, out: &mut [f64]) -> u32 {
+        either!(self, m => m.parts(state, word, out))
+    }
+    fn is_word(&self, word: u32) -> bool {
+        either!(self, m => m.is_word(word))
+    }
+}

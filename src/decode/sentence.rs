@@ -1,0 +1,282 @@
+//! One sentence: chart, network, lattice, hypotheses.
+
+use super::hypotheses::{Hypothesis, hypotheses};
+use super::{DecodeConfig, Decoder, Expansion, Model};
+use crate::chart::Chart;
+use crate::chart::parse::parse;
+use crate::error::{Error, Result};
+use crate::fst::determinize::{DeterminizeConfig, determinize};
+use crate::fst::flat::FlatFst;
+use crate::fst::rmepsilon::rmepsilon;
+use crate::fst::semiring::Tropical;
+use crate::lm::apply::scorer::{Models, Scorer};
+use crate::lm::apply::{ApplyConfig, Boundaries, Term, apply_with_parts};
+use crate::rtn::build::{BuildConfig, build};
+use crate::rtn::local::{Condition, LocalConfig, prune_cells};
+use crate::rtn::network::Network;
+use crate::rtn::search::{Found, SearchConfig, best_first};
+use crate::rtn::{Rtn, expand, pushdown};
+use crate::text::vocab::WordId;
+
+/// Whether anything but the beam of the result was cut away.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exactness {
+    Exact,
+    /// Cells were pruned because the user said so.
+    Pruned,
+    /// Cells were pruned because there was too little memory for more; the beam.
+    Forced(f64),
+}
+
+/// A lattice and what it is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Scored {
+    /// All costs.
+    pub whole: FlatFst<Tropical>,
+    /// The rules' costs alone, on the same states and arcs.
+    pub rules: FlatFst<Tropical>,
+}
+
+/// A sentence, done.
+#[derive(Debug)]
+pub struct Translation {
+    pub chart: Chart,
+    pub network: Option<Rtn>,
+    /// Where cells were pruned: the network with these.
+    pub pruned: Option<Rtn>,
+    /// The expansion before the models were applied, where it was made.
+    pub expanded: Option<FlatFst<Tropical>>,
+    pub first: Scored,
+    /// After the models of the second pass.
+    pub second: Option<Scored>,
+    pub hypotheses: Vec<Hypothesis>,
+    pub exactness: Exactness,
+    /// What the user should know.
+    pub notes: Vec<String>,
+}
+
+impl Translation {
+    /// The lattice that counts.
+    pub fn lattice(&self) -> &Scored {
+        self.second.as_ref().unwrap_or(&self.first)
+    }
+}
+
+/// Beams of the cells where memory is short, one after the other.
+const FORCED_BEAMS: [f64; 6] = [8.0, 6.0, 4.0, 2.5, 1.5, 0.5];
+/// Cells of forced pruning have this many states at least.
+const FORCED_STATES: usize = 200;
+/// States that one cell's search may make where memory is short.
+const FORCED_SEARCH: usize = 30_000;
+/// A first guess of how much worse the n-th best is than the best.
+const FIRST_BEAM: f64 = 2.0;
+/// From here on everything is taken.
+const LAST_BEAM: f64 = 100.0;
+
+impl Decoder {
+    /// Translates a sentence. `keep`: the intermediate automata stay in the result.
+    pub fn decode(&self, sentence: &[WordId], keep: bool) -> Result<Translation> {
+        let config = &self.config;
+        let chart = parse(&self.grammar, sentence, &config.parse);
+        let mut notes = vec![];
+        if !chart.forced.is_empty() {
+            let words: Vec<&str> =
+                chart.forced.iter().map(|&i| self.grammar.vocab.word(sentence[i as usize])).collect();
+            notes.push(format!(
+                "no derivation with the rules alone; passed through, though rules know them: {}",
+                words.join(" ")
+            ));
+        }
+        if sentence.is_empty() {
+            return Ok(Translation {
+                chart,
+                network: None,
+                pruned: None,
+                expanded: None,
+                first: Scored { whole: empty_string(), rules: empty_string() },
+                second: None,
+                hypotheses: vec![Hypothesis::default()],
+                exactness: Exactness::Exact,
+                notes,
+            });
+        }
+        let start_pruned = config.conditions.iter().any(|c| c.nt == Some(self.grammar.start()));
+        let build_config = BuildConfig { pass_through: config.pass_through, keep_start_cells: start_pruned };
+        let Some(rtn) = build(&self.grammar, &chart, &build_config) else {
+            return Err(Error::op(
+                "decode",
+                "no derivation: no sequence of rules covers the sentence; are there glue rules, and is --max-span wide enough?",
+            ));
+        };
+        let mut t = Translation {
+            chart,
+            network: None,
+            pruned: None,
+            expanded: None,
+            first: Scored::default(),
+            second: None,
+            hypotheses: vec![],
+            exactness: Exactness::Exact,
+            notes,
+        };
+        self.search(&rtn, &mut t)?;
+        if !self.second.is_empty() {
+            let beam = config.prune.or((!config.lattice).then_some(self.needed_beam()));
+            let mut beam = beam;
+            loop {
+                let scored = self.apply(&t.first.rules, &self.second, beam)?;
+                t.second = Some(scored);
+                match self.wider(&mut t, beam)? {
+                    Some(next) => beam = next,
+                    None => break,
+                }
+            }
+        }
+        if keep {
+            t.network = Some(rtn);
+        }
+        Ok(t)
+    }
+
+    /// The beam with which to look for as many hypotheses as are wanted.
+    fn needed_beam(&self) -> f64 {
+        if self.config.nbest <= 1 { 0.0 } else { FIRST_BEAM }
+    }
+
+    /// Lists the hypotheses of the lattice. If there are too few of them because the beam was only guessed, a wider one.
+    fn wider(&self, t: &mut Translation, beam: Option<f64>) -> Result<Option<Option<f64>>> {
+        t.hypotheses = hypotheses(self, t)?;
+        let guessed = self.config.prune.is_none() && !self.config.lattice;
+        Ok(match beam {
+            Some(b) if guessed && t.hypotheses.len() < self.config.nbest => {
+                Some(Some(2.0 * b.max(1.0)).filter(|&b| b < LAST_BEAM))
+            }
+            _ => None,
+        })
+    }
+
+    /// Fills in the first pass, exactly if it can be done in the memory there is.
+    fn search(&self, rtn: &Rtn, t: &mut Translation) -> Result<()> {
+        if !self.config.conditions.is_empty() {
+            let pruned = self.prune_cells(rtn, &self.config.conditions, self.max_states())?;
+            t.exactness = Exactness::Pruned;
+            self.pass(&pruned, t)?;
+            t.pruned = Some(pruned);
+            return Ok(());
+        }
+        let why = match self.pass(rtn, t) {
+            Err(e @ Error::Limit { .. }) => e,
+            other => return other,
+        };
+        let mut last = why;
+        let room = self.max_states().min(FORCED_SEARCH);
+        for beam in FORCED_BEAMS {
+            let condition = Condition { nt: None, min_span: 2, max_states: FORCED_STATES, beam };
+            let done = self.prune_cells(rtn, &[condition], room).and_then(|pruned| {
+                self.pass(&pruned, t)?;
+                Ok(pruned)
+            });
+            match done {
+                Ok(pruned) => {
+                    t.exactness = Exactness::Forced(beam);
+                    t.pruned = Some(pruned);
+                    return Ok(());
+                }
+                Err(e @ Error::Limit { .. }) => last = e,
+                Err(e) => return Err(e),
+            }
+        }
+        Err(last)
+    }
+
+    fn prune_cells(&self, rtn: &Rtn, conditions: &[Condition], max_states: usize) -> Result<Rtn> {
+        let local = LocalConfig { conditions: conditions.to_vec(), start: self.grammar.start(), max_states };
+        let inside = ApplyConfig { boundaries: Boundaries::None, ..self.apply_config(None) };
+        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
+        let mut scorer = Models::new(&terms, &self.labels, &inside)?;
+        prune_cells(rtn, &mut scorer, &local).map(|(rtn, _)| rtn)
+    }
+
+    /// From the network to the lattice with the models' costs and the hypotheses.
+    fn pass(&self, rtn: &Rtn, t: &mut Translation) -> Result<()> {
+        let DecodeConfig { expansion, prune, lattice, .. } = self.config;
+        let two_passes = !self.second.is_empty();
+        let mut beam = prune.or((!lattice && !two_passes).then_some(self.needed_beam()));
+        let full = match expansion {
+            Expansion::Full => Some(expand::expand(rtn, self.max_states())?),
+            _ => None,
+        };
+        loop {
+            t.first = match (&full, expansion) {
+                (Some(full), _) => self.apply(full, &self.models, beam)?,
+                (None, Expansion::Pdt) => self.pushdown(rtn, beam)?,
+                (None, _) => self.lazy(rtn, beam)?,
+            };
+            if two_passes {
+                break;
+            }
+            match self.wider(t, beam)? {
+                Some(next) => beam = next,
+                None => break,
+            }
+        }
+        t.expanded = full;
+        Ok(())
+    }
+
+    fn apply(&self, lattice: &FlatFst<Tropical>, models: &[Model], beam: Option<f64>) -> Result<Scored> {
+        let terms: Vec<Term> = models.iter().map(Model::term).collect();
+        let mut config = self.apply_config(beam);
+        if terms.is_empty() {
+            // Without a model there are no boundaries to look for.
+            config.boundaries = Boundaries::None;
+        }
+        let (whole, mut parts) = apply_with_parts(lattice, &terms, &self.model_words, &config)?;
+        Ok(Scored { whole, rules: parts.swap_remove(0).fst })
+    }
+
+    fn lazy(&self, rtn: &Rtn, beam: Option<f64>) -> Result<Scored> {
+        let beam = beam.unwrap_or(f64::INFINITY);
+        let search = SearchConfig { beam, max_states: self.max_states(), cut: false };
+        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
+        let mut scorer = Models::new(&terms, &self.labels, &self.search_config())?;
+        let mut net = Network::default();
+        for cell in &rtn.cells {
+            net.push(cell, |_, a| scorer.least(a.ilabel as u32));
+        }
+        let found = best_first(&net, rtn.root, &mut scorer, &search)?;
+        self.finish(found, beam)
+    }
+
+    fn pushdown(&self, rtn: &Rtn, beam: Option<f64>) -> Result<Scored> {
+        let beam = beam.unwrap_or(f64::INFINITY);
+        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
+        let mut scorer = Models::new(&terms, &self.labels, &self.search_config())?;
+        let found = pushdown::expand(rtn, &mut scorer, beam, self.max_states())?;
+        self.finish(found, beam)
+    }
+
+    fn search_config(&self) -> ApplyConfig {
+        let mut config = self.apply_config(None);
+        if self.models.is_empty() {
+            config.boundaries = Boundaries::None;
+        }
+        config
+    }
+
+    /// No epsilons, one path a string: the costs of the rules decide between derivations, for the models' are the same.
+    fn finish(&self, found: Found, beam: f64) -> Result<Scored> {
+        let small = |fst| -> Result<FlatFst<Tropical>> {
+            let fst = rmepsilon(fst, &Default::default())?;
+            let config = DeterminizeConfig { delta: expand::EXACT, max_states: self.max_states(), ..Default::default() };
+            determinize(&fst, &config)
+        };
+        let rules = small(found.network)?;
+        // The models' costs are put back by walking along.
+        self.apply(&rules, &self.models, Some(beam).filter(|b| b.is_finite()))
+    }
+}
+
+fn empty_string() -> FlatFst<Tropical> {
+    FlatFst::from_rows(0, vec![(Tropical(0.0), vec![])])
+}
