@@ -5,7 +5,8 @@ use std::sync::Arc as Shared;
 
 use super::{Decoder, Translation};
 use crate::error::Result;
-use crate::format::{binary, io, text};
+use crate::format::text::{self, PrintConfig};
+use crate::format::{binary, io};
 use crate::fst::any::AnyFst;
 use crate::fst::flat::FlatFst;
 use crate::fst::semiring::Tropical;
@@ -49,8 +50,15 @@ fn write_text(path: &Path, text: &str) -> Result<()> {
 fn write(decoder: &Decoder, rtn: Option<&Rtn>, fst: &FlatFst<Tropical>, path: &Path) -> Result<()> {
     let fst = with_symbols(decoder, rtn, fst.clone());
     let base = path.to_string_lossy();
-    let mut out = io::create(&format!("{base}.txt"))?;
-    text::print(&AnyFst::Standard(fst.clone()), &mut out)?;
+    let name = format!("{base}.txt");
+    let config = PrintConfig {
+        acceptor: true,
+        isymbols: fst.isyms.clone(),
+        osymbols: fst.osyms.clone(),
+        ..PrintConfig::default()
+    };
+    let mut out = io::create(&name)?;
+    text::print(&mut out, &name, &fst, &config)?;
     out.commit()?;
     binary::write(&format!("{base}.fst"), &AnyFst::Standard(fst), binary::Container::Vector)
 }
