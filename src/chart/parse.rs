@@ -17,11 +17,24 @@ use crate::text::vocab::WordId;
 pub struct ParseConfig {
     /// The widest span of a rule; the start symbol's rules may be wider.
     pub max_span: usize,
+    pub pass_through: PassThrough,
+}
+
+/// Which words of a sentence may stay as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum PassThrough {
+    /// None
+    Never,
+    /// Words that stand in no rule
+    Unknown,
+    /// These; and if there is no derivation, all words that have no rule of their own
+    #[default]
+    Needed,
 }
 
 impl Default for ParseConfig {
     fn default() -> Self {
-        ParseConfig { max_span: 10 }
+        ParseConfig { max_span: 10, pass_through: PassThrough::default() }
     }
 }
 
@@ -36,11 +49,12 @@ struct Item {
     cell: u32,
 }
 
-/// Parses a sentence. If there is no derivation, once more with every word that has no rule of its own passed through.
+/// Parses a sentence.
 pub fn parse(grammar: &Grammar, sentence: &[WordId], config: &ParseConfig) -> Chart {
-    let unknown: Vec<bool> = sentence.iter().map(|&w| !grammar.knows(w)).collect();
+    let passes = config.pass_through != PassThrough::Never;
+    let unknown: Vec<bool> = sentence.iter().map(|&w| passes && !grammar.knows(w)).collect();
     let chart = Parser::new(grammar, sentence, config, &unknown).run();
-    if chart.goal.is_some() || sentence.is_empty() {
+    if chart.goal.is_some() || sentence.is_empty() || config.pass_through != PassThrough::Needed {
         return chart;
     }
     let alone = |w: WordId| grammar.word_child(0, w).is_some_and(|n| !grammar.rules_at(n).is_empty());

@@ -2,10 +2,12 @@
 
 pub mod args;
 pub mod cascade;
+pub mod decode;
 pub mod env;
 pub mod far;
 pub mod fst;
 pub mod lm;
+pub mod memory;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -41,6 +43,8 @@ enum Command {
     Far(far::FarArgs),
     /// Language models: estimate, query, look at as automata, apply to lattices
     Lm(lm::LmArgs),
+    /// Translate sentences with synchronous rules and language models
+    Decode(decode::DecodeArgs),
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
 }
@@ -63,6 +67,7 @@ pub fn main(argv: Vec<OsString>) -> ExitCode {
         Command::Fst(args) => args.command.run(&mut env),
         Command::Far(args) => args.run(),
         Command::Lm(args) => args.run(),
+        Command::Decode(args) => args.run(),
         Command::Cascade(args) => args.run(),
     };
     match outcome.and_then(|status| env.finish().map(|()| status)) {

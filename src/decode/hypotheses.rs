@@ -10,7 +10,7 @@ use crate::fst::flat::{FlatFst, NO_STATE};
 use crate::fst::semiring::Tropical;
 use crate::fst::shortestpath::{ShortestPathConfig, shortestpath};
 use crate::lm::apply::labels::{Kind, Labels};
-use crate::lm::apply::scorer::{Many, Scorer};
+use crate::lm::apply::scorer::{Models, Scorer};
 use crate::lm::apply::{Boundaries, Term};
 use crate::rtn::derive::{Derivation, derive};
 use crate::rules::grammar::{GLUE, PASS_THROUGH};
@@ -49,14 +49,14 @@ pub fn hypotheses(decoder: &Decoder, t: &Translation) -> Result<Vec<Hypothesis>>
     let labels = if decoder.second.is_empty() {
         &decoder.labels
     } else {
-        second_labels = Labels::of_words(decoder.model_words.iter().map(|(w, _)| w), &terms);
+        second_labels = Labels::of_words(decoder.model_words.iter().map(|(w, _)| w), &terms, &decoder.apply_config(None));
         &second_labels
     };
     let mut apply = decoder.apply_config(None);
     if terms.is_empty() {
         apply.boundaries = Boundaries::None;
     }
-    let mut scorer = Many::new(&terms, labels, &apply)?;
+    let mut scorer = Models::new(&terms, labels, &apply)?;
     let mut all = vec![];
     for (words, _) in strings {
         let scores = scores(&words, &mut scorer, terms.len());
@@ -114,7 +114,7 @@ fn strings(paths: &FlatFst<Tropical>) -> Vec<(Vec<WordId>, f64)> {
 }
 
 /// −ln p of the words by each model.
-fn scores(words: &[WordId], scorer: &mut Many, models: usize) -> Vec<f64> {
+fn scores(words: &[WordId], scorer: &mut Models, models: usize) -> Vec<f64> {
     let mut sums = vec![0.0; models];
     let mut parts = vec![0.0; models];
     let mut state = scorer.start();

@@ -22,6 +22,7 @@ use crate::lm::apply::labels::Labels;
 use crate::lm::apply::{ApplyConfig, Boundaries, Term};
 use crate::rtn::local::Condition;
 use crate::rules::grammar::Grammar;
+use crate::rules::load::SPECIAL;
 
 pub use hypotheses::Hypothesis;
 pub use sentence::{Exactness, Translation};
@@ -70,6 +71,8 @@ pub struct DecodeConfig {
     /// Derivations and features of the hypotheses are wanted.
     pub derivations: bool,
     pub boundaries: Boundaries,
+    /// `<dr>`, `<oov>` and `<sep>` of HiFST's rules are no words for the models.
+    pub silent: bool,
     pub word_penalty: f64,
     pub oov_cost: Option<f64>,
     /// The cost of a word that is passed through.
@@ -89,6 +92,8 @@ pub struct Decoder {
     pub model_words: SymbolTable,
     /// The words' numbers in the models of the first pass.
     pub labels: Labels,
+    /// Words are HiFST's numbers.
+    pub integers: bool,
     /// What the labels of lattices are called.
     pub symbols: Shared<SymbolTable>,
 }
@@ -104,17 +109,14 @@ impl Decoder {
     ) -> Result<Self> {
         let mut model_words = SymbolTable::new("words");
         for (id, word) in grammar.vocab.iter() {
-            let name = match word {
-                "1" if integers => crate::lm::vocab::BEGIN,
-                "2" if integers => crate::lm::vocab::END,
-                _ => word,
-            };
-            model_words.push(name, id as i64);
+            let special = SPECIAL.iter().find(|(_, number)| integers && *number == word);
+            model_words.push(special.map_or(word, |(name, _)| name), id as i64);
         }
         let terms: Vec<Term> = models.iter().map(Model::term).collect();
-        let labels = Labels::of_words(model_words.iter().map(|(w, _)| w), &terms);
+        let silent = ApplyConfig { silent: config.silent, ..ApplyConfig::default() };
+        let labels = Labels::of_words(model_words.iter().map(|(w, _)| w), &terms, &silent);
         let symbols = Shared::new(grammar.vocab.to_symbols("words"));
-        Ok(Decoder { grammar, models, second, config, model_words, labels, symbols })
+        Ok(Decoder { grammar, models, second, config, model_words, labels, integers, symbols })
     }
 
     /// States and arcs that fit into the memory of a sentence, about.
@@ -129,6 +131,7 @@ impl Decoder {
             oov_cost: self.config.oov_cost,
             prune,
             max_states: Some(self.max_states()),
+            silent: self.config.silent,
         }
     }
 }

@@ -158,7 +158,7 @@ impl Decoder {
     /// Fills in the first pass, exactly if it can be done in the memory there is.
     fn search(&self, rtn: &Rtn, t: &mut Translation) -> Result<()> {
         if !self.config.conditions.is_empty() {
-            let pruned = self.prune_cells(rtn, &self.config.conditions, self.max_states())?;
+            let pruned = self.prune_cells(rtn, &self.config.conditions, self.max_states(), false)?;
             t.exactness = Exactness::Pruned;
             self.pass(&pruned, t)?;
             t.pruned = Some(pruned);
@@ -172,7 +172,7 @@ impl Decoder {
         let room = self.max_states().min(FORCED_SEARCH);
         for beam in FORCED_BEAMS {
             let condition = Condition { nt: None, min_span: 2, max_states: FORCED_STATES, beam };
-            let done = self.prune_cells(rtn, &[condition], room).and_then(|pruned| {
+            let done = self.prune_cells(rtn, &[condition], room, true).and_then(|pruned| {
                 self.pass(&pruned, t)?;
                 Ok(pruned)
             });
@@ -189,8 +189,9 @@ impl Decoder {
         Err(last)
     }
 
-    fn prune_cells(&self, rtn: &Rtn, conditions: &[Condition], max_states: usize) -> Result<Rtn> {
-        let local = LocalConfig { conditions: conditions.to_vec(), start: self.grammar.start(), max_states };
+    fn prune_cells(&self, rtn: &Rtn, conditions: &[Condition], max_states: usize, estimate: bool) -> Result<Rtn> {
+        let start = self.grammar.start();
+        let local = LocalConfig { conditions: conditions.to_vec(), start, max_states, estimate };
         let inside = ApplyConfig { boundaries: Boundaries::None, ..self.apply_config(None) };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
         let mut scorer = Models::new(&terms, &self.labels, &inside)?;

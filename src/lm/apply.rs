@@ -65,6 +65,8 @@ pub struct ApplyConfig {
     pub prune: Option<f64>,
     /// Stop with an error at this many states; none: as many as it takes.
     pub max_states: Option<usize>,
+    /// HiFST's `<dr>`, `<oov>` and `<sep>` are no words.
+    pub silent: bool,
 }
 
 /// The lattice with the models' costs. Its words are the output labels, named by `symbols`.

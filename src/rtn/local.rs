@@ -14,6 +14,7 @@ use crate::fst::determinize::{DeterminizeConfig, determinize};
 use crate::fst::flat::{FlatFst, NO_STATE};
 use crate::fst::rmepsilon::rmepsilon;
 use crate::fst::semiring::Tropical;
+use crate::fst::topsort::topsort;
 use crate::fst::visit;
 use crate::lm::apply::scorer::Scorer;
 use crate::rules::grammar::Nt;
@@ -41,6 +42,9 @@ pub struct LocalConfig {
     pub start: Nt,
     /// States of one cell's search at most; what was found by then is kept.
     pub max_states: usize,
+    /// Guide the search by what words are likely to cost instead of by what they cost at least: much faster, but a cell
+    /// may lose paths near the edge of the beam.
+    pub estimate: bool,
 }
 
 /// What was done.
@@ -58,17 +62,14 @@ pub fn prune_cells<S: Scorer>(rtn: &Rtn, scorer: &mut S, config: &LocalConfig) -
     let mut net = Network::default();
     let mut sizes: Vec<f64> = vec![];
     let mut done = Pruned::default();
-    let null = scorer.start();
     for (c, cell) in rtn.cells.iter().enumerate() {
-        let arcs = cell.all_arcs().iter();
-        let size = cell.num_states() as f64 + arcs.filter_map(|a| pointed(a.olabel)).map(|d| sizes[d]).sum::<f64>();
-        let condition = config
-            .conditions
-            .iter()
-            .find(|q| q.applies(&rtn.spans[c], config.start) && size >= q.max_states as f64)
-            .filter(|_| c != rtn.root);
-        // Words of a cell that was not composed: what they cost by themselves.
-        net.push(cell, |_, a| scorer.step(null, a.ilabel as u32).1);
+        // The two ends of a called automaton fall together with the ends of the arc.
+        let calls = cell.all_arcs().iter().filter_map(|a| pointed(a.olabel));
+        let size = cell.num_states() as f64 + calls.map(|d| sizes[d] - 2.0).sum::<f64>();
+        let fits = |q: &&Condition| q.applies(&rtn.spans[c], config.start) && size >= q.max_states as f64;
+        let condition = config.conditions.iter().filter(fits).max_by_key(|q| q.max_states).filter(|_| c != rtn.root);
+        let charged = charges(cell, scorer, config.estimate, false);
+        net.push(cell, |i, _| charged[i]);
         let Some(condition) = condition else {
             sizes.push(size);
             out.cells.push(cell.clone());
@@ -84,8 +85,9 @@ pub fn prune_cells<S: Scorer>(rtn: &Rtn, scorer: &mut S, config: &LocalConfig) -
         if pruned.start() == NO_STATE {
             return Err(Error::op("local pruning", "a cell came out empty: a model gives its words no probability"));
         }
+        let pruned = topsort(pruned).unwrap_or_else(|fst| fst);
         net.pop(cell.num_states());
-        let charged = charges(&pruned, scorer);
+        let charged = charges(&pruned, scorer, config.estimate, true);
         net.push(&pruned, |i, _| charged[i]);
         sizes.push(pruned.num_states() as f64);
         out.cells.push(pruned);
@@ -93,22 +95,31 @@ pub fn prune_cells<S: Scorer>(rtn: &Rtn, scorer: &mut S, config: &LocalConfig) -
     Ok((out, done))
 }
 
-/// What the models charge for the word of every arc. Since the automaton comes from a composition with them, all ways to
-/// a state leave the models in the same state.
-fn charges<S: Scorer>(fst: &FlatFst<Tropical>, scorer: &mut S) -> Vec<f64> {
+/// What the models will charge for the word of every arc, at least or about. Costs are final where the words before the
+/// cell no longer matter. In an automaton that was composed with the models, all ways to a state leave them in one state.
+fn charges<S: Scorer>(fst: &FlatFst<Tropical>, scorer: &mut S, estimate: bool, composed: bool) -> Vec<f64> {
     const UNSEEN: u32 = u32::MAX;
-    let mut models = vec![UNSEEN; fst.num_states()];
-    let mut charged = vec![0.0; fst.num_arcs()];
-    models[fst.start() as usize] = scorer.start();
+    let mut charged: Vec<f64> = fst.all_arcs().iter().map(|_| 0.0).collect();
+    // The models' state, and the least number of words since the beginning of the cell.
+    let mut models = vec![(UNSEEN, usize::MAX); fst.num_states()];
+    let null = scorer.start();
+    models[fst.start() as usize] = (null, 0);
     for s in visit::topological_order(fst).unwrap_or_default() {
-        if models[s as usize] == UNSEEN {
+        let (state, words) = models[s as usize];
+        if state == UNSEEN {
             continue;
         }
         for i in fst.range(s) {
             let a = &fst.all_arcs()[i];
-            let (to, cost) = scorer.step(models[s as usize], a.ilabel as u32);
-            charged[i] = cost;
-            models[a.nextstate as usize] = to;
+            let next = &mut models[a.nextstate as usize];
+            if pointed(a.ilabel).is_some() {
+                *next = (null, 0);
+                continue;
+            }
+            let (to, cost) = scorer.step(state, a.ilabel as u32);
+            let is_final = composed && scorer.is_settled(state, words);
+            charged[i] = if estimate || is_final { cost } else { scorer.least(a.ilabel as u32) };
+            *next = (to, next.1.min(words + 1));
         }
     }
     charged

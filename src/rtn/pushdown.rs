@@ -351,6 +351,9 @@ impl Scorer for Charged<'_> {
     fn least_end(&self) -> f64 {
         0.0
     }
+    fn is_settled(&self, _: u32, _: usize) -> bool {
+        true
+    }
     fn compare(&self, a: u32, b: u32) -> std::cmp::Ordering {
         a.cmp(&b)
     }

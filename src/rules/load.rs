@@ -14,8 +14,6 @@ use crate::format::io;
 pub struct LoadConfig {
     /// `None`: found out from the first rule.
     pub format: Option<RuleFormat>,
-    /// Words are HiFST's numbers: special targets become the numbers that HiFST gives them.
-    pub integers: bool,
     /// No glue rules, though no rule has the start symbol.
     pub no_glue: bool,
 }
@@ -27,13 +25,23 @@ pub const SPECIAL: [(&str, &str); 5] =
 /// Lines that are parsed at a time.
 const BATCH: usize = 1 << 15;
 
-/// Reads files of rules, one after the other. Returns the grammar and the format of the first file.
-pub fn load(files: &[String], config: &LoadConfig) -> Result<(Grammar, RuleFormat)> {
+/// What was read.
+pub struct Loaded {
+    pub grammar: Grammar,
+    /// Of the first file.
+    pub format: RuleFormat,
+    /// Words are HiFST's numbers: then special words have become the numbers that HiFST gives them.
+    pub integers: bool,
+}
+
+/// Reads files of rules, one after the other.
+pub fn load(files: &[String], config: &LoadConfig) -> Result<Loaded> {
     let mut builder = Builder::default();
-    let mut first_format = config.format;
+    let mut integers = None;
+    let mut first = config.format;
     for file in files {
-        let format = load_file(file, config, &mut builder)?;
-        first_format = first_format.or(Some(format));
+        let format = load_file(file, config, &mut builder, &mut integers)?;
+        first = first.or(Some(format));
     }
     if builder.is_empty() {
         return Err(Error::usage(format!("{}: no rules", files.join(", "))));
@@ -41,10 +49,11 @@ pub fn load(files: &[String], config: &LoadConfig) -> Result<(Grammar, RuleForma
     if !config.no_glue {
         builder.add_glue().map_err(|e| Error::op("grammar", e))?;
     }
-    Ok((builder.finish()?, first_format.unwrap_or_default()))
+    let grammar = builder.finish()?;
+    Ok(Loaded { grammar, format: first.unwrap_or_default(), integers: integers.unwrap_or(false) })
 }
 
-fn load_file(file: &str, config: &LoadConfig, builder: &mut Builder) -> Result<RuleFormat> {
+fn load_file(file: &str, config: &LoadConfig, builder: &mut Builder, integers: &mut Option<bool>) -> Result<RuleFormat> {
     let mut input = io::open(file)?;
     let mut format = config.format;
     let mut number = 1;
@@ -53,7 +62,6 @@ fn load_file(file: &str, config: &LoadConfig, builder: &mut Builder) -> Result<R
         text.clear();
         let mut lines = 0;
         while lines < BATCH {
-            let had = text.len();
             match input.reader.read_line(&mut text) {
                 Ok(0) => break,
                 Ok(_) => lines += 1,
@@ -63,7 +71,6 @@ fn load_file(file: &str, config: &LoadConfig, builder: &mut Builder) -> Result<R
                 }
                 Err(e) => return Err(Error::io(&input.name, e)),
             }
-            debug_assert!(text.len() > had);
         }
         if lines == 0 {
             break;
@@ -76,9 +83,13 @@ fn load_file(file: &str, config: &LoadConfig, builder: &mut Builder) -> Result<R
         let name = &input.name;
         let rules: Vec<Result<Option<Rule>>> =
             rows.par_iter().enumerate().map(|(i, row)| format::parse(format, name, number + i, row)).collect();
+        // What the first rules are, all are.
+        let integers = *integers.get_or_insert_with(|| {
+            format == RuleFormat::Hifst && rules.iter().flatten().flatten().all(has_only_numbers)
+        });
         for (i, rule) in rules.into_iter().enumerate() {
             let Some(mut rule) = rule? else { continue };
-            if config.integers {
+            if integers {
                 numbers_for_special_words(&mut rule);
             }
             builder.add(&rule).map_err(|e| Error::text(name, number + i, 1, e))?;
@@ -86,6 +97,13 @@ fn load_file(file: &str, config: &LoadConfig, builder: &mut Builder) -> Result<R
         number += lines;
     }
     Ok(format.unwrap_or_default())
+}
+
+fn has_only_numbers(rule: &Rule) -> bool {
+    rule.source.iter().chain(&rule.target).all(|s| match s {
+        Symbol::Word(w) => w.bytes().all(|b| b.is_ascii_digit()) || SPECIAL.iter().any(|(name, _)| name == w),
+        Symbol::Nonterminal { .. } => true,
+    })
 }
 
 fn numbers_for_special_words(rule: &mut Rule) {

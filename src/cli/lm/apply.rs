@@ -155,6 +155,7 @@ impl LmApply {
             oov_cost: self.oov_cost,
             prune: self.prune,
             max_states: self.max_states,
+            silent: false,
         }
     }
 

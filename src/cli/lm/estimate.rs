@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::cli::memory::memory_size;
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
 use crate::lm::estimate::{Discount, Options, Progress, Smoothing, estimate};
@@ -125,37 +126,12 @@ impl Cmd {
         options.corpora.extend(rest.cloned());
         options.vocabulary = self.vocab.clone();
         options.skip_symbols = self.skip_symbols;
-        options.memory = memory(&self.memory)?;
+        options.memory = memory_size("--memory", &self.memory)?;
         if let Some(temp) = &self.temp {
             options.temp = temp.clone();
         }
         Ok(options)
     }
-}
-
-/// Bytes of `500M`, `4G`, `50%` (of the machine's memory), or of a plain number.
-fn memory(text: &str) -> Result<usize> {
-    let wrong = || Error::usage(format!("--memory {text}: expected a size such as 500M, 4G or 50%"));
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    let factor = match unit.trim_end_matches(['b', 'B']) {
-        "" => 1.0,
-        "K" | "k" => 1024.0,
-        "M" | "m" => 1024f64.powi(2),
-        "G" | "g" => 1024f64.powi(3),
-        "T" | "t" => 1024f64.powi(4),
-        "%" => physical() as f64 / 100.0,
-        _ => return Err(wrong()),
-    };
-    Ok((number * factor) as usize)
-}
-
-/// The memory of the machine that is free for us, or a guess.
-fn physical() -> usize {
-    let info = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available = info.lines().find_map(|l| l.strip_prefix("MemAvailable:")?.split_whitespace().next()?.parse().ok());
-    available.map_or(2 << 30, |kilobytes: usize| kilobytes << 10)
 }
 
 /// A line on a terminal that tells what is done.

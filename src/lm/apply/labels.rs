@@ -21,13 +21,19 @@ pub enum Kind {
     Word,
     Begin,
     End,
+    /// On arcs, but nothing that models know of.
+    Silent,
 }
 
+/// What HiFST writes for a deleted word, for an unknown one and between parts of a sentence: its models pass over them.
+pub const SILENT: [&str; 3] = ["<dr>", "<oov>", "<sep>"];
+
 impl Kind {
-    fn of(word: &str) -> Self {
+    fn of(word: &str, config: &ApplyConfig) -> Self {
         match word {
             BEGIN => Kind::Begin,
             END => Kind::End,
+            _ if config.silent && SILENT.contains(&word) => Kind::Silent,
             _ => Kind::Word,
         }
     }
@@ -81,17 +87,17 @@ impl Labels {
     }
 
     /// All words of a table at once, index for index, for searches that have no lattice yet.
-    pub fn of_words<'a>(words: impl Iterator<Item = &'a str>, terms: &[Term]) -> Self {
+    pub fn of_words<'a>(words: impl Iterator<Item = &'a str>, terms: &[Term], config: &ApplyConfig) -> Self {
         let mut labels = Labels { of_arc: vec![], kinds: vec![], ids: vec![vec![]; terms.len()] };
-        words.for_each(|word| labels.push(word, terms));
+        words.for_each(|word| labels.push(word, terms, config));
         labels
     }
 
-    fn push(&mut self, word: &str, terms: &[Term]) {
+    fn push(&mut self, word: &str, terms: &[Term], config: &ApplyConfig) {
         for (ids, term) in self.ids.iter_mut().zip(terms) {
             ids.push(term.model.word(word).unwrap_or(UNKNOWN));
         }
-        self.kinds.push(Kind::of(word));
+        self.kinds.push(Kind::of(word, config));
     }
 
     fn add(&mut self, label: Label, terms: &[Term], symbols: &SymbolTable, config: &ApplyConfig) -> Result<u32> {
@@ -103,13 +109,13 @@ impl Labels {
                 ),
             ));
         };
-        if Kind::of(word) != Kind::Word && config.boundaries == Boundaries::Add {
+        if [BEGIN, END].contains(&word) && config.boundaries == Boundaries::Add {
             return Err(Error::op(
                 OP,
                 format!("the lattice has {word} on an arc; its boundaries are there already: use --boundaries present"),
             ));
         }
-        self.push(word, terms);
+        self.push(word, terms, config);
         Ok(self.kinds.len() as u32 - 1)
     }
 

@@ -21,6 +21,8 @@ pub trait Scorer {
     fn least(&self, word: u32) -> f64;
     /// The least that an end can cost.
     fn least_end(&self) -> f64;
+    /// True if words before the last `words` ones change nothing about what comes after this state.
+    fn is_settled(&self, state: u32, words: usize) -> bool;
     /// An order of states that does not depend on when they were seen.
     fn compare(&self, a: u32, b: u32) -> Ordering;
     /// The unscaled cost of each term for a word, or for an end, and the state after it.
@@ -77,8 +79,10 @@ impl<'a> One<'a> {
     #[inline]
     fn plain(&self, state: LmState, word: u32) -> (LmState, f64) {
         let id = self.ids[word as usize];
-        if self.kinds[word as usize] == Kind::Begin {
-            return (self.begin, 0.0);
+        match self.kinds[word as usize] {
+            Kind::Begin => return (self.begin, 0.0),
+            Kind::Silent => return (state, 0.0),
+            Kind::Word | Kind::End => {}
         }
         let (next, cost) = self.term.model.step(state, id);
         match self.oov_cost {
@@ -124,11 +128,17 @@ impl Scorer for One<'_> {
         self.end.map_or(0.0, |end| self.scaled(self.term.model.step(state, end).1))
     }
     fn least(&self, word: u32) -> f64 {
-        let score = if self.kinds[word as usize] == Kind::Begin { 0.0 } else { self.bound(self.ids[word as usize]) };
+        let score = match self.kinds[word as usize] {
+            Kind::Begin | Kind::Silent => 0.0,
+            Kind::Word | Kind::End => self.bound(self.ids[word as usize]),
+        };
         score + self.penalty(word)
     }
     fn least_end(&self) -> f64 {
         self.end.map_or(0.0, |end| self.bound(end))
+    }
+    fn is_settled(&self, state: u32, words: usize) -> bool {
+        self.term.model.remembered(state) < words
     }
     fn compare(&self, a: u32, b: u32) -> Ordering {
         a.cmp(&b)
@@ -221,6 +231,9 @@ impl Scorer for Many<'_> {
     fn least_end(&self) -> f64 {
         self.parts.iter().map(One::least_end).sum()
     }
+    fn is_settled(&self, state: u32, words: usize) -> bool {
+        self.parts.iter().zip(self.states(state)).all(|(part, &s)| part.is_settled(s, words))
+    }
     fn compare(&self, a: u32, b: u32) -> Ordering {
         self.states(a).cmp(self.states(b))
     }
@@ -280,6 +293,9 @@ impl Scorer for Models<'_> {
     }
     fn least_end(&self) -> f64 {
         either!(self, m => m.least_end())
+    }
+    fn is_settled(&self, state: u32, words: usize) -> bool {
+        either!(self, m => m.is_settled(state, words))
     }
     fn compare(&self, a: u32, b: u32) -> Ordering {
         either!(self, m => m.compare(a, b))
