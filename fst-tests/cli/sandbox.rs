@@ -40,6 +40,15 @@ pub const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const ARPA: &str = "\\data\\\nngram 1=6\nngram 2=3\n\n\\1-grams:\n-2\t<unk>\n-99\t<s>\t-0.5\n-1\t</s>\n-1\ta\t-0.25\n\
                     -1.5\tb\t-0.5\n-0.5\tc\t-0.125\n\n\\2-grams:\n-0.25\t<s> a\n-0.5\ta c\n-0.125\tc </s>\n\n\\end\\\n";
 
+/// Rules from words a, b, c to words x, y, z, and a model of these.
+const RULES: &str = "[X] ||| a ||| x ||| EgivenF=0.5 FgivenE=0.5 ||| 0-0\n[X] ||| a ||| y ||| EgivenF=1.5 FgivenE=0.25 ||| 0-0\n\
+                     [X] ||| b ||| y z ||| EgivenF=0.25 FgivenE=1 ||| 0-0 0-1\n[X] ||| c ||| z ||| EgivenF=0.1 ||| 0-0\n\
+                     [X] ||| a [X,1] ||| [X,1] x ||| EgivenF=0.75 FgivenE=0.5 ||| 0-1\n\
+                     [X] ||| [X,1] b [X,2] ||| [X,2] y [X,1] ||| EgivenF=1 FgivenE=1 ||| 1-1\n";
+const HIFST_RULES: &str = "S S_X S_X 0.5\nS X X 0\nX 1 1 0\nX 2 2 0\nX 3 30 0.25\nX 4 40 0.5\nX 3_X 31_X 1.5\n";
+const WORDS_ARPA: &str = "\\data\\\nngram 1=6\nngram 2=4\n\n\\1-grams:\n-2\t<unk>\n-99\t<s>\t-0.5\n-1\t</s>\n-1\tx\t-0.25\n\
+                          -0.75\ty\t-0.5\n-0.5\tz\t-0.125\n\n\\2-grams:\n-0.25\t<s> y\n-0.5\ty z\n-0.125\tz </s>\n-0.375\tz x\n\n\\end\\\n";
+
 impl Sandbox {
     /// An empty folder.
     pub fn empty() -> Self {
@@ -47,7 +56,7 @@ impl Sandbox {
     }
 
     /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far; lat.fst, lats/1.fst to
-    /// 3.fst, train.txt, test.txt, lm.arpa, big.arpa.
+    /// 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa.
     pub fn new() -> Self {
         let s = Self::empty();
         let names = ["a", "b", "c", "d", "x", "y", "z", "p", "q", "r", "1", "2", "3"];
@@ -73,6 +82,11 @@ impl Sandbox {
         s.write("test.txt", "a c\nb c\na d c\n");
         s.write("lm.arpa", ARPA);
         s.write("big.arpa", ARPA);
+        s.write("h.rules", RULES);
+        s.write("g.hifst", HIFST_RULES);
+        s.write("src.txt", "a b\nc b a\n");
+        s.write("src.idx", "1 3 4 2\n1 4 2\n");
+        s.write("words.arpa", WORDS_ARPA);
         s.write("copy.weft", "arcsort\n");
         s.run("weft cascade copy.weft s1.fst s2.fst -o s.far").ok();
         s

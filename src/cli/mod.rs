@@ -3,6 +3,7 @@
 pub mod args;
 pub mod cascade;
 pub mod decode;
+pub mod demo;
 pub mod env;
 pub mod far;
 pub mod fst;
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::error::Result;
 use env::Status;
 
 #[derive(Parser, Debug)]
@@ -45,6 +47,8 @@ enum Command {
     Lm(lm::LmArgs),
     /// Translate sentences with synchronous rules and language models
     Decode(decode::DecodeArgs),
+    /// From aligned text to translations on shipped data, every command shown
+    Demo(demo::DemoArgs),
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
 }
@@ -62,15 +66,7 @@ pub fn main(argv: Vec<OsString>) -> ExitCode {
             return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
         }
     };
-    let mut env = env::ProcessEnv::default();
-    let outcome = match weft.command {
-        Command::Fst(args) => args.command.run(&mut env),
-        Command::Far(args) => args.run(),
-        Command::Lm(args) => args.run(),
-        Command::Decode(args) => args.run(),
-        Command::Cascade(args) => args.run(),
-    };
-    match outcome.and_then(|status| env.finish().map(|()| status)) {
+    match weft.run() {
         Ok(Status::Done) => ExitCode::SUCCESS,
         Ok(Status::No) => ExitCode::from(1),
         Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
@@ -78,5 +74,21 @@ pub fn main(argv: Vec<OsString>) -> ExitCode {
             eprintln!("weft: {e}");
             ExitCode::from(2)
         }
+    }
+}
+
+impl Weft {
+    fn run(self) -> Result<Status> {
+        let mut env = env::ProcessEnv::default();
+        let status = match self.command {
+            Command::Fst(args) => args.command.run(&mut env),
+            Command::Far(args) => args.run(),
+            Command::Lm(args) => args.run(),
+            Command::Decode(args) => args.run(),
+            Command::Demo(args) => args.run(),
+            Command::Cascade(args) => args.run(),
+        }?;
+        env.finish()?;
+        Ok(status)
     }
 }

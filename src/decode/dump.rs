@@ -22,22 +22,24 @@ pub fn dump(decoder: &Decoder, t: &Translation, dir: &Path) -> Result<()> {
     for (name, rtn) in [("rtn", &t.network), ("pruned", &t.pruned)] {
         let Some(rtn) = rtn else { continue };
         let mut list = String::new();
+        let symbols = symbols(decoder, Some(rtn), rtn.cells.iter());
         for (c, (fst, span)) in rtn.cells.iter().zip(&rtn.spans).enumerate() {
             let shown = span.name(&decoder.grammar);
             let root = if c == rtn.root { "\troot" } else { "" };
             let (states, arcs) = (fst.num_states(), fst.num_arcs());
             list.push_str(&format!("{}\t{shown}\t{states} states\t{arcs} arcs{root}\n", Rtn::pointer(c)));
-            write(decoder, Some(rtn), fst, &dir.join(name).join(&shown))?;
+            write(&symbols, fst, &dir.join(name).join(&shown))?;
         }
         write_text(&dir.join(format!("{name}.txt")), &list)?;
     }
+    let lattice = |fst, name: &str| write(&symbols(decoder, None, std::iter::once(fst)), fst, &dir.join(name));
     if let Some(fst) = &t.expanded {
-        write(decoder, None, fst, &dir.join("lattice"))?;
+        lattice(fst, "lattice")?;
     }
-    write(decoder, None, &t.first.whole, &dir.join("lattice-lm"))?;
-    write(decoder, None, &t.first.rules, &dir.join("lattice-lm.rules"))?;
+    lattice(&t.first.whole, "lattice-lm")?;
+    lattice(&t.first.rules, "lattice-lm.rules")?;
     if let Some(second) = &t.second {
-        write(decoder, None, &second.whole, &dir.join("lattice-lm2"))?;
+        lattice(&second.whole, "lattice-lm2")?;
     }
     Ok(())
 }
@@ -47,8 +49,8 @@ fn write_text(path: &Path, text: &str) -> Result<()> {
 }
 
 /// NAME.fst and NAME.txt, with words and names of cells.
-fn write(decoder: &Decoder, rtn: Option<&Rtn>, fst: &FlatFst<Tropical>, path: &Path) -> Result<()> {
-    let fst = with_symbols(decoder, rtn, fst.clone());
+fn write(symbols: &Shared<SymbolTable>, fst: &FlatFst<Tropical>, path: &Path) -> Result<()> {
+    let fst = fst.clone().with_symbols(Some(symbols.clone()), Some(symbols.clone()));
     let base = path.to_string_lossy();
     let name = format!("{base}.txt");
     let config = PrintConfig {
@@ -63,9 +65,14 @@ fn write(decoder: &Decoder, rtn: Option<&Rtn>, fst: &FlatFst<Tropical>, path: &P
     binary::write(&format!("{base}.fst"), &AnyFst::Standard(fst), binary::Container::Vector)
 }
 
-/// The automaton with a symbol table of the words that it has, and of the cells it points to.
-pub fn with_symbols(decoder: &Decoder, rtn: Option<&Rtn>, fst: FlatFst<Tropical>) -> FlatFst<Tropical> {
-    let mut labels: Vec<i32> = fst.all_arcs().iter().map(|a| a.olabel).chain([0]).collect();
+/// The words that automata have, and the cells they point to: one table for all of them, so that they can be put together.
+pub fn symbols<'a>(
+    decoder: &Decoder,
+    rtn: Option<&Rtn>,
+    automata: impl Iterator<Item = &'a FlatFst<Tropical>>,
+) -> Shared<SymbolTable> {
+    let mut labels: Vec<i32> = vec![0];
+    automata.for_each(|fst| labels.extend(fst.all_arcs().iter().map(|a| a.olabel)));
     labels.sort_unstable();
     labels.dedup();
     let mut table = SymbolTable::new("words");
@@ -75,6 +82,5 @@ pub fn with_symbols(decoder: &Decoder, rtn: Option<&Rtn>, fst: FlatFst<Tropical>
             _ => table.push(decoder.symbols.symbol(label as i64).unwrap_or("?"), label as i64),
         }
     }
-    let table = Shared::new(table);
-    fst.with_symbols(Some(table.clone()), Some(table))
+    Shared::new(table)
 }

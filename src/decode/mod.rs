@@ -121,7 +121,7 @@ impl Decoder {
 
     /// States and arcs that fit into the memory of a sentence, about.
     fn max_states(&self) -> usize {
-        (self.config.max_memory / BYTES_A_STATE).max(1000)
+        (self.config.max_memory / BYTES_A_STATE).max(100)
     }
 
     fn apply_config(&self, prune: Option<f64>) -> ApplyConfig {

@@ -137,7 +137,7 @@ pub fn best_first<S: Scorer>(
                 break;
             }
             // Without an end yet there is nothing to give back; go on a while, towards the first.
-            if !config.cut || states.states.len() > 16 * config.max_states {
+            if !config.cut || states.states.len() / 16 > config.max_states {
                 return Err(Error::limit(
                     "search",
                     format!("{} states", config.max_states),

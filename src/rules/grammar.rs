@@ -362,7 +362,8 @@ impl Grammar {
     pub fn weigh(&mut self, weights: &[f64]) {
         for rule in 0..self.num_rules() as RuleId {
             let sum: f64 = self.rule_features(rule).map(|(id, v)| weights[id as usize] * v as f64).sum();
-            self.costs[rule as usize] = sum as f32;
+            // The sum of nothing is −0.
+            self.costs[rule as usize] = (sum + 0.0) as f32;
         }
     }
 

@@ -121,7 +121,8 @@ pub fn derivation(decoder: &Decoder, t: &Translation) -> String {
 pub fn lattice(decoder: &Decoder, t: &Translation) -> FlatFst<Tropical> {
     let fst = t.lattice().whole.clone();
     if !decoder.integers {
-        return dump::with_symbols(decoder, None, fst);
+        let symbols = dump::symbols(decoder, None, std::iter::once(&fst));
+        return fst.with_symbols(Some(symbols.clone()), Some(symbols));
     }
     let mut fst = fst;
     for a in fst.all_arcs_mut() {
