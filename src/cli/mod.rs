@@ -6,6 +6,7 @@ pub mod env;
 pub mod far;
 pub mod fst;
 pub mod lm;
+pub mod rules;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -41,6 +42,8 @@ enum Command {
     Far(far::FarArgs),
     /// Language models: estimate, query, look at as automata, apply to lattices
     Lm(lm::LmArgs),
+    /// Translation rules: extract, score, filter, convert, make shallow
+    Rules(rules::RulesArgs),
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
 }
@@ -63,6 +66,7 @@ pub fn main(argv: Vec<OsString>) -> ExitCode {
         Command::Fst(args) => args.command.run(&mut env),
         Command::Far(args) => args.run(),
         Command::Lm(args) => args.run(),
+        Command::Rules(args) => args.run(),
         Command::Cascade(args) => args.run(),
     };
     match outcome.and_then(|status| env.finish().map(|()| status)) {

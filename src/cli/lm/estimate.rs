@@ -82,7 +82,7 @@ impl Cmd {
         let pool = pool.map_err(|e| Error::usage(format!("cannot start {} threads: {e}", self.threads)))?;
         let bar = Bar::new();
         let summary = pool.install(|| estimate(&options, &self.output, &bar));
-        bar.0.finish_and_clear();
+        bar.clear();
         let summary = summary?;
         if self.smoothing == Kind::Stupid {
             eprintln!("weft: note: the scores of stupid back-off are not normalised");
@@ -134,7 +134,7 @@ impl Cmd {
 }
 
 /// Bytes of `500M`, `4G`, `50%` (of the machine's memory), or of a plain number.
-fn memory(text: &str) -> Result<usize> {
+pub(crate) fn memory(text: &str) -> Result<usize> {
     let wrong = || Error::usage(format!("--memory {text}: expected a size such as 500M, 4G or 50%"));
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -159,12 +159,15 @@ fn physical() -> usize {
 }
 
 /// A line on a terminal that tells what is done.
-struct Bar(ProgressBar);
+pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // indicatif draws on standard error and only if that is a terminal.
         Bar(if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() })
+    }
+    pub(crate) fn clear(&self) {
+        self.0.finish_and_clear();
     }
 }
 
