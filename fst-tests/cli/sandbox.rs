@@ -56,7 +56,7 @@ impl Sandbox {
     }
 
     /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far; lat.fst, lats/1.fst to
-    /// 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa.
+    /// 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa; train.en, train.ja, train.align, test.en, en.map, ja.map, rules.gz, counts.txt.
     pub fn new() -> Self {
         let s = Self::empty();
         let names = ["a", "b", "c", "d", "x", "y", "z", "p", "q", "r", "1", "2", "3"];
@@ -87,6 +87,17 @@ impl Sandbox {
         s.write("src.txt", "a b\nc b a\n");
         s.write("src.idx", "1 3 4 2\n1 4 2\n");
         s.write("words.arpa", WORDS_ARPA);
+        s.write("train.en", "he reads a book\nshe reads a letter\nhe writes a letter\na book\n");
+        s.write("train.ja", "彼 は 本 を 読む\n彼女 は 手紙 を 読む\n彼 は 手紙 を 書く\n本\n");
+        s.write("train.align", "0-0 1-4 3-2\n0-0 1-4 3-2\n0-0 1-4 3-2\n1-0\n");
+        s.write("test.en", "he reads a letter\nshe writes a book\n");
+        s.write("en.map", "<eps>\t0\n<s>\t1\n</s>\t2\nbook\t3\nreads\t4\na\t5\n");
+        s.write("ja.map", "<eps>\t0\n<s>\t1\n</s>\t2\n本\t3\n読む\t4\nを\t5\n");
+        s.write(
+            "counts.txt",
+            "[X] ||| book ||| 本 ||| Count=2 ||| 0-0\n[X] ||| reads [X,1] ||| [X,1] を 読む ||| Count=1 ||| 0-2\n",
+        );
+        s.run("weft rules extract --hiero train.en train.ja train.align -o rules.gz").ok();
         s.write("copy.weft", "arcsort\n");
         s.run("weft cascade copy.weft s1.fst s2.fst -o s.far").ok();
         s

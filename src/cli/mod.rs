@@ -9,6 +9,7 @@ pub mod far;
 pub mod fst;
 pub mod lm;
 pub mod memory;
+pub mod rules;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -49,6 +50,8 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// From aligned text to translations on shipped data, every command shown
     Demo(demo::DemoArgs),
+    /// Translation rules: extract, score, filter, convert, make shallow
+    Rules(rules::RulesArgs),
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
 }
@@ -84,6 +87,7 @@ impl Weft {
             Command::Fst(args) => args.command.run(&mut env),
             Command::Far(args) => args.run(),
             Command::Lm(args) => args.run(),
+            Command::Rules(args) => args.run(),
             Command::Decode(args) => args.run(),
             Command::Demo(args) => args.run(),
             Command::Cascade(args) => args.run(),

@@ -151,6 +151,15 @@ impl Encoder {
 
 /// Creates a file, or opens standard output for `-`. `.gz` and `.zst` are compressed. Folders on the way are made.
 pub fn create(name: &str) -> Result<Output> {
+    create_with(name, true)
+}
+
+/// As `create`, for bytes that are compressed already if the suffix says so.
+pub fn create_as_is(name: &str) -> Result<Output> {
+    create_with(name, false)
+}
+
+fn create_with(name: &str, compress: bool) -> Result<Output> {
     let fail = |e| Error::io(name, e);
     if is_stdio(name) {
         let out: Box<dyn Write + Send> = Box::new(io::stdout());
@@ -178,7 +187,9 @@ pub fn create(name: &str) -> Result<Output> {
     };
     let out: Box<dyn Write + Send> = Box::new(file);
     let plain = BufWriter::with_capacity(BUFFER, out);
-    let writer = if name.ends_with(".gz") {
+    let writer = if !compress {
+        Encoder::Plain(plain)
+    } else if name.ends_with(".gz") {
         Encoder::Gz(flate2::write::GzEncoder::new(plain, flate2::Compression::default()))
     } else if name.ends_with(".zst") || name.ends_with(".zstd") {
         Encoder::Zstd(zstd::stream::write::Encoder::new(plain, 0).map_err(fail)?)

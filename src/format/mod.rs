@@ -10,6 +10,7 @@ pub mod far;
 pub mod io;
 pub mod json;
 pub mod number;
+pub mod packed;
 pub mod pairs;
 pub mod symtab;
 pub mod template;

@@ -21,7 +21,7 @@ mod interpolate;
 mod normalise;
 mod records;
 mod sorter;
-mod temp;
+pub(crate) mod temp;
 mod vocabulary;
 
 use std::path::PathBuf;

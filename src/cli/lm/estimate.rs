@@ -83,7 +83,7 @@ impl Cmd {
         let pool = pool.map_err(|e| Error::usage(format!("cannot start {} threads: {e}", self.threads)))?;
         let bar = Bar::new();
         let summary = pool.install(|| estimate(&options, &self.output, &bar));
-        bar.0.finish_and_clear();
+        bar.clear();
         let summary = summary?;
         if self.smoothing == Kind::Stupid {
             eprintln!("weft: note: the scores of stupid back-off are not normalised");
@@ -135,12 +135,15 @@ impl Cmd {
 }
 
 /// A line on a terminal that tells what is done.
-struct Bar(ProgressBar);
+pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // indicatif draws on standard error and only if that is a terminal.
         Bar(if std::io::stderr().is_terminal() { ProgressBar::new_spinner() } else { ProgressBar::hidden() })
+    }
+    pub(crate) fn clear(&self) {
+        self.0.finish_and_clear();
     }
 }
 

@@ -3,7 +3,7 @@
 mod apply;
 mod automaton;
 mod compile;
-mod estimate;
+pub(crate) mod estimate;
 mod info;
 mod query;
 
@@ -49,7 +49,7 @@ impl LmArgs {
 }
 
 /// Runs `work` on this many threads; 0 is one a processor.
-fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+pub(crate) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|e| Error::usage(format!("cannot start {threads} threads: {e}")))?.install(work)
 }

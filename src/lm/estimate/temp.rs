@@ -25,7 +25,7 @@ struct Inner {
     path: PathBuf,
     /// The name is gone already.
     nameless: bool,
-    /// Numbers in the file.
+    /// Numbers in the file, or bytes.
     len: u64,
     bytes: Vec<u8>,
 }
@@ -33,7 +33,7 @@ struct Inner {
 impl TempFile {
     pub fn create(folder: &Path) -> Result<Self> {
         let unique = UNIQUE.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!("weft-lm.{}.{unique}.tmp", std::process::id()));
+        let path = folder.join(format!("weft.{}.{unique}.tmp", std::process::id()));
         let fail = |e| Error::io(&path, e);
         let file = File::options().read(true).write(true).create_new(true).open(&path).map_err(fail)?;
         let nameless = cfg!(unix) && fs::remove_file(&path).is_ok();
@@ -53,6 +53,27 @@ impl TempFile {
     pub fn read(&self, at: u64, count: usize, out: &mut Vec<u32>) -> Result<()> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.read(at, count, out).map_err(|e| Error::io(&inner.path, e))
+    }
+
+    /// Appends bytes, in a file that is used for bytes only; says where they begin.
+    pub fn append_bytes(&self, data: &[u8]) -> Result<u64> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = inner.len;
+        let inner = &mut *inner;
+        let written = inner.file.seek(SeekFrom::Start(at)).and_then(|_| inner.file.write_all(data));
+        written.map_err(|e| Error::io(&inner.path, e))?;
+        inner.len += data.len() as u64;
+        Ok(at)
+    }
+
+    /// Reads `count` bytes from `at` on behind what `out` has.
+    pub fn read_bytes(&self, at: u64, count: usize, out: &mut Vec<u8>) -> Result<()> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let had = out.len();
+        out.resize(had + count, 0);
+        let inner = &mut *inner;
+        let read = inner.file.seek(SeekFrom::Start(at)).and_then(|_| inner.file.read_exact(&mut out[had..]));
+        read.map_err(|e| Error::io(&inner.path, e))
     }
 }
 

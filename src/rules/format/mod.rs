@@ -167,10 +167,11 @@ fn number(line: &Line, token: &str) -> Result<f64> {
     }
 }
 
-fn write_number(value: f64, out: &mut Vec<u8>) {
+/// Appends a number with the fewest digits that read back as it.
+pub(crate) fn write_number(value: f64, out: &mut Vec<u8>) {
     // Whole numbers without `.0`.
     if value.trunc() == value && value.abs() < 1e15 {
-        let mut text = String::new();
+        let mut text = String::with_capacity(20);
         crate::format::number::write_int(&mut text, value as i64);
         return out.extend_from_slice(text.as_bytes());
     }
