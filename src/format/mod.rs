@@ -5,12 +5,14 @@
 
 pub mod binary;
 pub mod bytes;
+mod check;
 pub mod dot;
 pub mod far;
 pub mod io;
 pub mod json;
 pub mod number;
 pub mod pairs;
+mod plain;
 pub mod symtab;
 pub mod template;
 pub mod text;
