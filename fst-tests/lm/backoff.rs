@@ -1,4 +1,4 @@
-//! A back-off model as the definition has it, and random ones.
+//! A back-off model as the definition has it, its suffixes filled in, and random ones.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,37 @@ pub struct Backoff {
     pub order: usize,
     /// N-gram to (log10 p, back-off).
     pub ngrams: BTreeMap<Vec<String>, (f32, f32)>,
+    /// These and every suffix of them.
+    pub filled: BTreeMap<Vec<String>, (f32, f32)>,
 }
 
 impl Backoff {
+    /// A suffix that is not there is put in as KenLM puts it in: what backing off gives, but never above 0.
+    pub fn new(order: usize, ngrams: BTreeMap<Vec<String>, (f32, f32)>) -> Self {
+        let mut filled = ngrams.clone();
+        for n in 3..=order {
+            for words in ngrams.keys().filter(|k| k.len() == n) {
+                let found = (1..n).find(|&from| filled.contains_key(&words[from..])).unwrap();
+                let mut log10 = filled[&words[found..]].0;
+                for from in (1..found).rev() {
+                    log10 += filled[&words[from..n - 1]].1;
+                    filled.insert(words[from..].to_vec(), (-log10.abs(), 0.0));
+                }
+            }
+        }
+        Backoff { order, ngrams, filled }
+    }
     /// log10 p(word | context), and the words of the n-gram that matched.
     pub fn log10(&self, context: &[String], word: &str) -> (f64, usize) {
         let word = if self.ngrams.contains_key(&vec![word.to_string()]) { word } else { "<unk>" };
         let context = &context[context.len().saturating_sub(self.order - 1)..];
         let mut key = context.to_vec();
         key.push(word.to_string());
-        match self.ngrams.get(&key) {
+        match self.filled.get(&key) {
             Some(&(p, _)) => (p as f64, key.len()),
             None if context.is_empty() => (-100.0, 1),
             None => {
-                let backoff = self.ngrams.get(context).map_or(0.0, |&(_, b)| b as f64);
+                let backoff = self.filled.get(context).map_or(0.0, |&(_, b)| b as f64);
                 let (p, length) = self.log10(&context[1..], word);
                 (p + backoff, length)
             }
@@ -92,7 +109,7 @@ pub fn backoff() -> impl Strategy<Value = Backoff> {
                     ngrams.entry(words[..n].to_vec()).or_insert((-p as f32 / 8.0, backoff));
                 }
             }
-            Backoff { order, ngrams }
+            Backoff::new(order, ngrams)
         },
     )
 }

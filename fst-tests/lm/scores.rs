@@ -49,7 +49,7 @@ proptest! {
         }
         let matters = |context: &[String]| {
             context.len() < b.order
-                && b.ngrams.iter().any(|(k, &(_, back))| {
+                && b.filled.iter().any(|(k, &(_, back))| {
                     (k.len() > context.len() && k[..context.len()] == *context) || (k == context && back != 0.0)
                 })
         };

@@ -7,11 +7,12 @@ use std::io::Write;
 use std::sync::Arc as Shared;
 
 use super::bytes::{ByteSource, Plain, roomy};
+use super::check::good;
 use super::io;
 use super::symtab;
 use crate::error::{Error, Result};
 use crate::fst::any::AnyFst;
-use crate::fst::flat::{Arc, FlatFst, NO_LABEL, NO_STATE, StateId};
+use crate::fst::flat::{Arc, FlatFst, NO_STATE, StateId};
 use crate::fst::semiring::{Log, Log64, Tropical, Weight};
 
 const MAGIC: i32 = 2125659606;
@@ -137,7 +138,7 @@ fn read_header(source: &mut ByteSource) -> Result<Header> {
     Ok(Header { container, arc_type, version, flags, properties, start, num_states, num_arcs })
 }
 
-fn read_body<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>>
+fn read_body<W: Weight + Plain>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>>
 where
     Arc<W>: Plain,
 {
@@ -169,7 +170,10 @@ fn arc_from<W: Weight>(bytes: &[u8]) -> Arc<W> {
     Arc::new(int(0), int(4), W::read_le(&bytes[8..]), int(8 + W::BYTES) as u32)
 }
 
-fn read_vector<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>> {
+fn read_vector<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>>
+where
+    Arc<W>: Plain,
+{
     let arc_bytes = 12 + W::BYTES;
     // A stream of unknown length is written with -1 states and read to its end.
     let open_ended = header.num_states == -1;
@@ -219,7 +223,7 @@ fn read_vector<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<Fl
     checked(source, header.start, offsets, finals, arcs, all_good)
 }
 
-fn read_const<W: Weight>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>>
+fn read_const<W: Weight + Plain>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>>
 where
     Arc<W>: Plain,
 {
@@ -233,35 +237,14 @@ where
     if aligned {
         source.align(ALIGNMENT)?;
     }
-    // In memory of the writer: weight, first arc, number of arcs, two epsilon counts; the arc padded to 8 for f64.
-    let state_bytes = W::BYTES + 16;
+    // In memory of the writer the arc is padded to 8 for f64.
     let arc_bytes = if W::BYTES == 8 { 24 } else { 16 };
-    let mut offsets = Vec::with_capacity(source.reservable(num_states, state_bytes as u64) + 1);
-    let mut finals = Vec::with_capacity(offsets.capacity());
-    let mut expected = 0u64;
-    let mut wrong = None;
-    source.runs(num_states, state_bytes, "the states", |run| {
-        let first = finals.len();
-        finals.extend(run.chunks_exact(state_bytes).map(W::read_le));
-        offsets.extend(run.chunks_exact(state_bytes).enumerate().map(|(i, bytes)| {
-            let int = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-            let (pos, count) = (int(W::BYTES), int(W::BYTES + 4));
-            // A state without arcs may carry any position.
-            if count > 0 && u64::from(pos) != expected && wrong.is_none() {
-                wrong = Some(first + i);
-            }
-            let offset = expected.min(u64::from(u32::MAX)) as u32;
-            expected += u64::from(count);
-            offset
-        }));
-    })?;
-    if let Some(s) = wrong {
-        return Err(source.error(format!("the arcs of state {s} are not where they should be")));
-    }
-    if expected != num_arcs {
-        return Err(source.error(format!("the states have {expected} arcs together, the header says {num_arcs}")));
-    }
-    offsets.push(num_arcs as u32);
+    let states = if W::BYTES == 8 {
+        ConstStates::read::<6>(source, num_states, num_arcs)?
+    } else {
+        ConstStates::read::<5>(source, num_states, num_arcs)?
+    };
+    let ConstStates { finals, offsets, .. } = states;
     if aligned {
         source.align(ALIGNMENT)?;
     }
@@ -277,18 +260,91 @@ where
     checked(source, header.start, offsets, finals, arcs, all_good)
 }
 
-/// True if every arc goes to one of `n` states, with labels and a weight that may be. Without branches, in 32 bits: the
-/// compiler looks at several arcs at once.
-#[inline]
-fn good<W: Weight>(arcs: &[Arc<W>], n: usize) -> bool {
-    let n = n as u32;
-    let bad = |a: &Arc<W>| {
-        (a.nextstate >= n) as u32
-            | (a.ilabel == NO_LABEL) as u32
-            | (a.olabel == NO_LABEL) as u32
-            | !a.weight.is_member() as u32
-    };
-    arcs.iter().fold(0, |any, a| any | bad(a)) == 0
+/// The states of a `const` automaton.
+struct ConstStates<W> {
+    finals: Vec<W>,
+    offsets: Vec<u32>,
+    /// Arcs of the states so far.
+    expected: u64,
+    /// The first state whose arcs are elsewhere.
+    wrong: Option<usize>,
+}
+
+impl<W: Weight + Plain> ConstStates<W> {
+    /// A state is `N` words: weight, first arc, number of arcs, two counts of epsilons.
+    fn read<const N: usize>(source: &mut ByteSource, num_states: u64, num_arcs: u64) -> Result<Self> {
+        let room = source.reservable(num_states, 4 * N as u64);
+        let mut states = ConstStates {
+            finals: Vec::with_capacity(room),
+            offsets: Vec::with_capacity(room + 1),
+            expected: 0,
+            wrong: None,
+        };
+        source.pieces::<[u32; N]>(num_states, "the states", |piece| {
+            states.finals.reserve(piece.len());
+            states.offsets.reserve(piece.len() + 1);
+            if !states.push_straight(piece) {
+                states.push(piece);
+            }
+        })?;
+        if let Some(s) = states.wrong {
+            return Err(source.error(format!("the arcs of state {s} are not where they should be")));
+        }
+        let expected = states.expected;
+        if expected != num_arcs {
+            return Err(source.error(format!("the states have {expected} arcs together, the header says {num_arcs}")));
+        }
+        states.offsets.push(num_arcs as u32);
+        Ok(states)
+    }
+
+    /// Appends states whose arcs lie one behind the other, as they should; false, and nothing done, if they do not. No sum
+    /// from state to state, and no branch: the states are many.
+    #[inline]
+    fn push_straight<const N: usize>(&mut self, piece: &[[u32; N]]) -> bool {
+        let Ok(mut next) = u32::try_from(self.expected) else { return false };
+        let mut straight = true;
+        let (finals, offsets) = (self.finals.spare_capacity_mut(), self.offsets.spare_capacity_mut());
+        for ((words, weight), offset) in piece.iter().zip(finals).zip(offsets) {
+            let (pos, count) = (u32::from_le(words[N - 4]), u32::from_le(words[N - 3]));
+            straight &= (pos == next) & (pos.wrapping_add(count) >= pos);
+            next = pos.wrapping_add(count);
+            weight.write(weight_of(words));
+            offset.write(pos);
+        }
+        if straight {
+            self.expected = u64::from(next);
+            // SAFETY: there was room for all of them, and they have just been written.
+            unsafe {
+                self.finals.set_len(self.finals.len() + piece.len());
+                self.offsets.set_len(self.offsets.len() + piece.len());
+            }
+        }
+        straight
+    }
+
+    fn push<const N: usize>(&mut self, piece: &[[u32; N]]) {
+        for words in piece {
+            let (pos, count) = (u32::from_le(words[N - 4]), u32::from_le(words[N - 3]));
+            // A state without arcs may carry any position.
+            if count > 0 && u64::from(pos) != self.expected && self.wrong.is_none() {
+                self.wrong = Some(self.finals.len());
+            }
+            self.finals.push(weight_of(words));
+            self.offsets.push(self.expected.min(u64::from(u32::MAX)) as u32);
+            self.expected += u64::from(count);
+        }
+    }
+}
+
+/// The weight in the first words of a state.
+#[inline(always)]
+fn weight_of<W: Weight + Plain, const N: usize>(words: &[u32; N]) -> W {
+    const { assert!(size_of::<W>() == W::BYTES) };
+    let low = u32::from_le(words[0]);
+    let bits = u64::from(u32::from_le(words[1])) << 32 | u64::from(low);
+    // SAFETY: as many bits as the weight has, and whatever they are, they are one (`Plain`).
+    unsafe { if W::BYTES == 4 { std::mem::transmute_copy(&low) } else { std::mem::transmute_copy(&bits) } }
 }
 
 /// The automaton, if its states exist and its weights are weights.
@@ -299,7 +355,10 @@ fn checked<W: Weight>(
     finals: Vec<W>,
     arcs: Vec<Arc<W>>,
     arcs_good: bool,
-) -> Result<FlatFst<W>> {
+) -> Result<FlatFst<W>>
+where
+    Arc<W>: Plain,
+{
     let n = finals.len();
     if start < -1 || start >= n as i64 {
         return Err(source.error(format!("start state {start} is not one of the {n} states")));

@@ -1,8 +1,9 @@
 //! Reading binary files piece by piece, with the byte offset in every error and no allocation that a lying size can blow up.
 
-use std::io::{BufRead, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
+use std::mem::MaybeUninit;
 
-use super::io::Input;
+use super::io::{Input, Source};
 use crate::error::{Error, Result};
 use crate::fst::flat::Arc;
 use crate::fst::semiring::{Log, Log64, Tropical};
@@ -12,8 +13,10 @@ const CAUTIOUS: u64 = 1 << 20;
 
 /// Bytes read at a time into their final place: they are still in the cache when they are looked at.
 const STEP: usize = 1 << 17;
-/// Most of the time of a read goes into page faults. Arrays of this many bytes ask for large pages, smaller ones for all
-/// their pages at once, the smallest are as they are.
+/// Records that become something else are read so many bytes at a time.
+const PIECE: usize = 1 << 16;
+/// Most of the time of a first read goes into page faults. Arrays of this many bytes ask for large pages, smaller ones for
+/// all their pages at once, the smallest are as they are.
 const LARGE: usize = 2 << 20;
 const MEDIUM: usize = 1 << 17;
 
@@ -22,16 +25,20 @@ const MEDIUM: usize = 1 << 17;
 /// # Safety
 /// Every pattern of bits is a value.
 pub unsafe trait Plain: Copy {}
-// SAFETY: `repr(C)` structs of integers and floats.
+// SAFETY: floats, words, and `repr(C)` structs of them.
 unsafe impl Plain for Arc<Tropical> {}
 unsafe impl Plain for Arc<Log> {}
 unsafe impl Plain for Arc<Log64> {}
+unsafe impl Plain for Tropical {}
+unsafe impl Plain for Log {}
+unsafe impl Plain for Log64 {}
+unsafe impl<const N: usize> Plain for [u32; N] {}
 
 pub struct ByteSource {
     name: String,
     size: Option<u64>,
     offset: u64,
-    reader: Box<dyn BufRead + Send>,
+    reader: Box<dyn Source>,
 }
 
 impl ByteSource {
@@ -72,6 +79,10 @@ impl ByteSource {
     }
 
     pub fn at_end(&mut self) -> Result<bool> {
+        // The size of a file that has one saves asking for what is not there.
+        if self.offset > 0 && self.size == Some(self.offset) {
+            return Ok(true);
+        }
         match self.reader.fill_buf() {
             Ok(b) => Ok(b.is_empty()),
             Err(e) => Err(self.io_error(e, "the stream")),
@@ -142,6 +153,32 @@ impl ByteSource {
         Ok(())
     }
 
+    /// `count` items that lie in the file as they lie in memory, in pieces; no byte after them is touched, so that what
+    /// follows can be read straight into its place. Needs a little-endian machine.
+    pub fn pieces<T: Plain>(&mut self, count: u64, what: &str, mut f: impl FnMut(&[T])) -> Result<()> {
+        let size = size_of::<T>();
+        let mut piece: Vec<T> = Vec::with_capacity(count.min((PIECE / size) as u64) as usize);
+        let mut left = count;
+        while left > 0 {
+            piece.clear();
+            let step = left.min(piece.capacity() as u64) as usize;
+            self.append_items(step, what, &mut piece)?;
+            f(&piece);
+            left -= step as u64;
+        }
+        Ok(())
+    }
+
+    fn append_items<T: Plain>(&mut self, count: usize, what: &str, items: &mut Vec<T>) -> Result<()> {
+        items.reserve(count);
+        let place = items.spare_capacity_mut()[..count].as_mut_ptr().cast::<MaybeUninit<u8>>();
+        // SAFETY: the bytes of those items, which may be anything.
+        self.fill(unsafe { std::slice::from_raw_parts_mut(place, count * size_of::<T>()) }, what)?;
+        // SAFETY: so many items more are initialised, and whatever their bits, they are values (`Plain`).
+        unsafe { items.set_len(items.len() + count) };
+        Ok(())
+    }
+
     /// Appends `count` items that lie in the file as they lie in memory, without a buffer between; `look` sees them in
     /// steps, while they are in the cache. Needs a little-endian machine.
     pub fn items<T: Plain>(
@@ -153,23 +190,14 @@ impl ByteSource {
     ) -> Result<()> {
         let size = size_of::<T>();
         let to_come = self.reservable(count, size as u64).min(items.capacity() - items.len()) * size;
-        if (MEDIUM..LARGE).contains(&to_come) {
+        if (MEDIUM..LARGE).contains(&to_come) && !warm(items.spare_capacity_mut(), to_come) {
             advise(items.spare_capacity_mut().as_mut_ptr().cast(), to_come, Advice::Populate);
         }
         let mut left = count;
         while left > 0 {
             let step = left.min((STEP / size) as u64) as usize;
-            items.reserve(step);
-            let place = &mut items.spare_capacity_mut()[..step];
-            // SAFETY: the bytes of `place`, zeroed before they are seen as bytes; zeroing costs little in the cache.
-            let bytes = unsafe {
-                place.as_mut_ptr().write_bytes(0, step);
-                std::slice::from_raw_parts_mut(place.as_mut_ptr().cast::<u8>(), step * size)
-            };
-            self.fill(bytes, what)?;
             let from = items.len();
-            // SAFETY: `step` items more are initialised, and whatever their bits, they are values (`Plain`).
-            unsafe { items.set_len(from + step) };
+            self.append_items(step, what, items)?;
             look(&items[from..]);
             left -= step as u64;
         }
@@ -177,11 +205,15 @@ impl ByteSource {
     }
 
     /// Fills `bytes`; an error has the offset of the end of the file.
-    fn fill(&mut self, mut bytes: &mut [u8], what: &str) -> Result<()> {
+    fn fill(&mut self, mut bytes: &mut [MaybeUninit<u8>], what: &str) -> Result<()> {
         while !bytes.is_empty() {
-            match self.reader.read(bytes) {
-                Ok(0) => return Err(self.io_error(ErrorKind::UnexpectedEof.into(), what)),
-                Ok(n) => {
+            let start = bytes.as_ptr();
+            match self.reader.read_into(bytes) {
+                Ok([]) => return Err(self.io_error(ErrorKind::UnexpectedEof.into(), what)),
+                Ok(read) => {
+                    // Callers rely on it that the bytes are written.
+                    assert_eq!(read.as_ptr(), start.cast());
+                    let n = read.len();
                     bytes = &mut bytes[n..];
                     self.offset += n as u64;
                 }
@@ -237,6 +269,23 @@ pub fn roomy<T>(capacity: usize) -> Vec<T> {
         advise(items.spare_capacity_mut().as_mut_ptr().cast(), bytes, Advice::LargePages);
     }
     items
+}
+
+/// True if the memory is there already: if its last page is. Memory that a program reads into again and again is.
+fn warm<T>(memory: &[MaybeUninit<T>], bytes: usize) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        const PAGE: usize = 4096;
+        let mut there = 0u8;
+        let last = (memory.as_ptr() as usize + bytes - 1) / PAGE * PAGE;
+        // SAFETY: asks about a page and writes one byte.
+        unsafe { libc::mincore(last as *mut _, 1, (&raw mut there).cast()) == 0 && there & 1 == 1 }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (memory, bytes);
+        true
+    }
 }
 
 enum Advice {

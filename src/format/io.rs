@@ -2,12 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 
+use super::plain::PlainFile;
 use crate::error::{Error, Result};
 
 /// Small enough to stay in the cache and on the heap.
-const BUFFER: usize = 1 << 16;
+pub(super) const BUFFER: usize = 1 << 16;
 /// Bytes that tell what a file is.
 const MAGIC_BYTES: usize = 4;
 
@@ -17,7 +19,28 @@ pub struct Input {
     pub name: String,
     /// Bytes to come, if known: an upper bound for what a reader may reserve.
     pub size: Option<u64>,
-    pub reader: Box<dyn BufRead + Send>,
+    pub reader: Box<dyn Source>,
+}
+
+/// A stream of bytes behind a buffer.
+pub trait Source: BufRead + Send {
+    /// Reads into memory that nothing was written to; the part of it that is read, empty at the end of the stream.
+    fn read_into<'a>(&mut self, place: &'a mut [MaybeUninit<u8>]) -> io::Result<&'a mut [u8]> {
+        let place = zeroed(place);
+        let n = self.read(place)?;
+        Ok(&mut place[..n])
+    }
+}
+
+impl<R: Read + Send> Source for BufReader<R> {}
+impl Source for io::Cursor<Vec<u8>> {}
+impl<A: BufRead + Send, B: BufRead + Send> Source for io::Chain<A, B> {}
+
+/// The same memory with zeros in it.
+pub(super) fn zeroed(place: &mut [MaybeUninit<u8>]) -> &mut [u8] {
+    place.fill(MaybeUninit::new(0));
+    // SAFETY: every byte has just been written.
+    unsafe { std::slice::from_raw_parts_mut(place.as_mut_ptr().cast(), place.len()) }
 }
 
 /// True for the names of standard input and output.
@@ -37,7 +60,7 @@ pub fn open(name: &str) -> Result<Input> {
         return Err(Error::usage(format!("{name}: is a directory, expected a file")));
     }
     let size = meta.is_file().then_some(meta.len());
-    unpack(name.into(), size, BufReader::with_capacity(BUFFER, file))
+    unpack(name.into(), size, PlainFile::new(file))
 }
 
 /// An input over bytes in memory, for archives and tests.
@@ -46,7 +69,7 @@ pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Input> {
     unpack(name.into(), size, io::Cursor::new(bytes))
 }
 
-fn unpack(name: String, size: Option<u64>, mut raw: impl BufRead + Send + 'static) -> Result<Input> {
+fn unpack(name: String, size: Option<u64>, mut raw: impl Source + 'static) -> Result<Input> {
     let head = raw.fill_buf().map_err(|e| Error::io(&name, e))?;
     if (1..MAGIC_BYTES).contains(&head.len()) {
         // A pipe may hand out its first bytes one by one; what a file is shows only in four of them.
@@ -58,7 +81,7 @@ fn unpack(name: String, size: Option<u64>, mut raw: impl BufRead + Send + 'stati
 }
 
 /// As `unpack`, where the buffer holds the first bytes, all there are up to `MAGIC_BYTES`.
-fn unpack_known(name: String, size: Option<u64>, mut raw: impl BufRead + Send + 'static) -> Result<Input> {
+fn unpack_known(name: String, size: Option<u64>, mut raw: impl Source + 'static) -> Result<Input> {
     let head = raw.fill_buf().map_err(|e| Error::io(&name, e))?;
     if head.starts_with(&[0x1f, 0x8b]) {
         let gz = flate2::bufread::MultiGzDecoder::new(raw);

@@ -5,6 +5,7 @@
 
 pub mod binary;
 pub mod bytes;
+mod check;
 pub mod dot;
 pub mod far;
 pub mod io;
@@ -12,6 +13,7 @@ pub mod json;
 pub mod number;
 pub mod packed;
 pub mod pairs;
+mod plain;
 pub mod symtab;
 pub mod template;
 pub mod text;

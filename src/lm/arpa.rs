@@ -309,7 +309,8 @@ fn number(word: &[u8]) -> Option<f32> {
 fn probability(line: &[u8]) -> std::result::Result<(f32, usize), Bad> {
     let (at, word) = token(line, 0).unwrap_or((0, b""));
     match number(word) {
-        Some(p) if p <= 0.0 => Ok((p, at + word.len())),
+        // Certainty is −0, as in KenLM, which prints it so.
+        Some(p) if p <= 0.0 => Ok((-p.abs(), at + word.len())),
         Some(p) => Err((at, format!("a log10 probability of {p} is above 0: a probability above 1"))),
         None => Err((at, format!("expected a log10 probability, found {}", shown(word)))),
     }

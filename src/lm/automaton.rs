@@ -90,7 +90,7 @@ pub fn automaton<W: Weight>(model: &NgramModel, config: &AutomatonConfig) -> Res
     let words = model.vocab().len();
     let arcs = match config.backoff {
         Backoff::Exact => (states as u64).saturating_mul(words as u64),
-        _ => model.counts().iter().sum::<u64>() + states as u64,
+        _ => (words + model.arcs().count() + states) as u64,
     };
     if arcs > config.max_arcs.min(u32::MAX as u64 - 2) {
         return Err(Error::limit(

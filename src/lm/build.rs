@@ -2,10 +2,15 @@
 //!
 //! While a file is read, every n-gram below the highest order is a node of a tree of words (its context's node, its last
 //! word). Then each node gets the link to its longest proper suffix that is a node, as in Aho and Corasick's machine; a
-//! node that is extended or has a back-off weight becomes a state, and any other leads where its link leads. Bounds of
-//! each word's score come from one pass over the states and one over the n-grams.
+//! node that is extended or has a back-off weight becomes a state, and any other leads where its link leads. Suffixes that
+//! a file lacks are filled in first (`suffixes`). Bounds of each word's score come from one pass over the states and one
+//! over the n-grams.
 //!
 //! O(n-grams · order) time; about 40 bytes an n-gram while it is built.
+
+mod suffixes;
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
@@ -116,17 +121,21 @@ impl Builder {
             return Ok(());
         }
         for &e in entries {
-            if (self.used + 1) * 3 > self.table.len() * 2 {
-                self.grow();
-            }
             if self.child(e.context, e.word).is_some() {
                 return Err(e);
             }
-            self.insert(self.nodes.len() as u32, &e);
-            self.nodes.push(e);
-            self.used += 1;
+            self.push(&e);
         }
         Ok(())
+    }
+    /// Adds a node of two words or more.
+    fn push(&mut self, e: &Entry) {
+        if (self.used + 1) * 3 > self.table.len() * 2 {
+            self.grow();
+        }
+        self.insert(self.nodes.len() as u32, e);
+        self.nodes.push(*e);
+        self.used += 1;
     }
     fn insert(&mut self, node: u32, e: &Entry) {
         let n = self.table.len();
@@ -157,6 +166,18 @@ impl Builder {
         words.join(" ")
     }
 
+    /// N-grams of each order that were read.
+    fn counts(&self) -> Vec<u64> {
+        let mut counts: Vec<u64> = self.starts.windows(2).map(|p| (p[1] - p[0]) as u64).collect();
+        if let Some(first) = counts.first_mut() {
+            *first -= u64::from(!self.has_unknown);
+        }
+        if let (Some(last), true) = (counts.last_mut(), self.order > 1) {
+            *last = self.top.len() as u64;
+        }
+        counts
+    }
+
     /// The longest suffix of context·word that is a node, looking from `context` on.
     fn descend(&self, links: &[u32], mut context: u32, word: WordId) -> u32 {
         loop {
@@ -167,21 +188,49 @@ impl Builder {
         }
     }
 
-    pub fn finish(self, name: &str) -> Result<NgramModel> {
+    /// The longest proper suffix of each node and of each n-gram of the highest order that is a node; true if one of them
+    /// is shorter than it should be.
+    fn links(&self) -> (Vec<u32>, Vec<u32>, bool) {
+        let nodes = &self.nodes;
+        let mut links = vec![ROOT; nodes.len()];
+        let lacks = AtomicBool::new(false);
+        for n in 2..self.order {
+            // The links of an order need only those of the orders below.
+            let (from, to, whole) = (self.starts[n - 1], self.starts[n], self.starts[n - 2] as u32);
+            let (below, from_here) = links.split_at_mut(from);
+            from_here[..to - from].par_iter_mut().zip(&nodes[from..to]).for_each(|(link, e)| {
+                *link = self.descend(below, below[e.context as usize], e.word);
+                if *link < whole {
+                    lacks.store(true, Relaxed);
+                }
+            });
+        }
+        let whole = if self.order > 1 { self.starts[self.order - 2] as u32 } else { 0 };
+        let after = self.top.par_iter().map(|e| {
+            let link = self.descend(&links, links[e.context as usize], e.word);
+            if link < whole {
+                lacks.store(true, Relaxed);
+            }
+            link
+        });
+        let after = after.collect();
+        (links, after, lacks.into_inner())
+    }
+
+    pub fn finish(mut self, name: &str) -> Result<NgramModel> {
         let too_many = |what: &str| Err(Error::usage(format!("{name}: more than 2^32 {what}")));
         if self.nodes.len() >= u32::MAX as usize {
             return too_many("n-grams below the highest order");
         }
-        let nodes = &self.nodes;
-        let mut links = vec![ROOT; nodes.len()];
-        for bounds in self.starts.windows(2).skip(1) {
-            // The links of an order need only those of the orders below.
-            let (below, from_here) = links.split_at_mut(bounds[0]);
-            let (order, _) = from_here.split_at_mut(bounds[1] - bounds[0]);
-            order.par_iter_mut().zip(&nodes[bounds[0]..bounds[1]]).for_each(|(link, e)| {
-                *link = self.descend(below, below[e.context as usize], e.word);
-            });
+        let counts = self.counts();
+        let (mut links, mut after, lacks) = self.links();
+        if lacks {
+            suffixes::fill(&mut self, &mut links, &mut after);
+            if self.nodes.len() >= u32::MAX as usize {
+                return too_many("n-grams and suffixes of n-grams");
+            }
         }
+        let nodes = &self.nodes;
         // Which nodes matter.
         let mut matters = vec![false; nodes.len()];
         matters[ROOT as usize] = true;
@@ -212,11 +261,7 @@ impl Builder {
 
         let middle = &nodes[self.starts.get(1).copied().unwrap_or(nodes.len())..];
         let buckets = ((middle.len() + self.top.len()) * 3 / 2).div_ceil(BUCKET) + 1;
-        let after_top: Vec<LmState> = self
-            .top
-            .par_iter()
-            .map(|e| states[self.descend(&links, links[e.context as usize], e.word) as usize])
-            .collect();
+        after.par_iter_mut().for_each(|node| *node = states[*node as usize]);
         let mut twice = None;
         let mut block = BlockBuilder::default();
         self.vocab.push_sections(&mut block);
@@ -238,7 +283,7 @@ impl Builder {
                     twice.get_or_insert(*e);
                 }
             }
-            for (e, &next) in self.top.iter().zip(&after_top) {
+            for (e, &next) in self.top.iter().zip(&after) {
                 let state = states[e.context as usize];
                 bounds.add(state, e);
                 if !put(table, arc_key(state, e.word), next, e.log10) {
@@ -252,13 +297,6 @@ impl Builder {
         }
         block.push(&bounds.bounds);
         block.push(&lengths);
-        let mut counts: Vec<u64> = self.starts.windows(2).map(|p| (p[1] - p[0]) as u64).collect();
-        if let Some(first) = counts.first_mut() {
-            *first -= u64::from(!self.has_unknown);
-        }
-        if let (Some(last), true) = (counts.last_mut(), self.order > 1) {
-            *last = self.top.len() as u64;
-        }
         block.push(&counts);
         let block = block.finish(&Facts {
             order: self.order as u32,

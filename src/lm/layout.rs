@@ -17,8 +17,8 @@ use crate::error::{Error, Result};
 
 /// First bytes of every model file.
 pub const MAGIC: [u8; 8] = *b"weft-lm\n";
-/// Changes with every change of the layout.
-pub const VERSION: u32 = 1;
+/// Changes with every change of the layout, and of what is put into it.
+pub const VERSION: u32 = 2;
 /// Sections begin at multiples of this: a line of the cache.
 const ALIGN: usize = 64;
 /// Most sections a version can have.

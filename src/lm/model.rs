@@ -92,7 +92,7 @@ pub struct NgramModel {
     bounds: Section<Bounds>,
     /// First state of each length from 0 up.
     lengths: Section<u32>,
-    /// N-grams of each order from 1 up.
+    /// N-grams of each order from 1 up that were read; suffixes that were filled in are not among them.
     counts: Section<u64>,
 }
 
@@ -143,7 +143,7 @@ impl NgramModel {
     pub fn order(&self) -> usize {
         self.block.header().order as usize
     }
-    /// N-grams of each order from 1 up.
+    /// N-grams of each order from 1 up that were read.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
@@ -164,7 +164,7 @@ impl NgramModel {
     pub fn length(&self, state: LmState) -> u32 {
         self.lengths.iter().take_while(|&&first| first <= state).count() as u32 - 1
     }
-    /// Every n-gram of two words or more, in no order: (state of the context, word, arc).
+    /// Every n-gram of two words or more, filled-in ones too, in no order: (state of the context, word, arc).
     pub fn arcs(&self) -> impl Iterator<Item = (LmState, WordId, Slot)> {
         self.buckets
             .iter()

@@ -161,6 +161,14 @@ impl<'a> Scorer<'a> {
         }
         let mut scored = vec![Scored::default(); ids.len()];
         self.model.score_all(self.start, &ids, &lines, &mut scored);
+        if self.model.header().has_unknown == 0 {
+            // KenLM gives the <unk> that it puts in a back-off weight of 0, so that certainty after it is 0 and not −0.
+            for line in &lines {
+                for (i, s) in scored[line.clone()].iter_mut().enumerate().skip(1) {
+                    s.log10 += if ids[line.start + i - 1] == UNKNOWN { 0.0 } else { -0.0 };
+                }
+            }
+        }
         let mut piece = Piece { tokens: ids.len() as u64, ..Piece::default() };
         for line in lines {
             self.line(&words[line.clone()], &ids[line.clone()], &scored[line], &mut piece);

@@ -12,8 +12,7 @@ use crate::lm::query::{self, QueryConfig};
 #[derive(Args, Debug)]
 #[command(after_help = "Each word is printed as\n  word=number length log10(p(word|context))\n\
                   where length is that of the longest n-gram that matched and number 0 is an unknown word; then the\n\
-                  sentence's log10 probability and its number of unknown words. The same numbers as KenLM's query (but for the\n\
-                  length, if a model lacks the last words of an n-gram as an n-gram: KenLM puts them in and counts them).\n\n\
+                  sentence's log10 probability and its number of unknown words. The same numbers as KenLM's query.\n\n\
                   With --json: an object a sentence with `log10`, `oov` and `tokens` (and `words` with -v word), then\n\
                   one with `perplexity`, `perplexity_without_oov`, `oovs` and `tokens`.\n\n\
                   Example:\n  weft lm query --json lm.arpa test.txt")]
