@@ -62,6 +62,12 @@ impl Filter {
         let mut out = vec![];
         let mut kept = Kept::default();
         for (number, group) in stage::groups(block, key(format)) {
+            if matches!(format, RuleFormat::Cdec | RuleFormat::Joshua)
+                && self.sentences.as_ref().is_some_and(|s| s.lack_word(stage::source_key(group[0])))
+            {
+                kept.read += group.len() as u64;
+                continue;
+            }
             let Some(first) = format::parse(format, &block.file, number, group[0])? else { continue };
             kept.read += group.len() as u64;
             if self.sentences.as_ref().is_some_and(|s| !s.match_rule(&first, self.max_span)) {
@@ -146,6 +152,16 @@ impl Sentences {
             }
         }
         self.sentences.push(sentence);
+    }
+
+    /// True if a word of `[X] ||| source |||` is in no sentence: what most rules of a large file can be passed over by.
+    fn lack_word(&self, key: &str) -> bool {
+        let mut symbols = words(key);
+        // A comment or a line that is no rule is for the reader.
+        if symbols.next().is_none_or(|lhs| !lhs.starts_with('[')) || symbols.next() != Some("|||") {
+            return false;
+        }
+        symbols.any(|symbol| symbol != "|||" && !symbol.starts_with('[') && self.vocab.find(symbol).is_none())
     }
 
     /// True if the source side matches a sentence.

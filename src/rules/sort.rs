@@ -93,7 +93,9 @@ impl LineSorter {
             key[..n].copy_from_slice(&rest[..n]);
             line.key = u64::from_be_bytes(key);
         });
-        self.lines.par_sort_unstable_by(|a, b| a.key.cmp(&b.key).then_with(|| text(pieces, a).cmp(text(pieces, b))));
+        // The common beginning need not be compared.
+        let rest = |line: &Line| &text(pieces, line)[common..];
+        self.lines.par_sort_unstable_by(|a, b| a.key.cmp(&b.key).then_with(|| rest(a).cmp(rest(b))));
     }
 
     fn spill(&mut self) -> Result<()> {

@@ -146,7 +146,18 @@ fn is_blank(b: u8) -> bool {
 
 /// What stands between blanks.
 fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    text.split([' ', '\t', '\r', '\n']).filter(|t| !t.is_empty())
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() && is_blank(bytes[at]) {
+            at += 1;
+        }
+        let start = at;
+        while at < bytes.len() && !is_blank(bytes[at]) {
+            at += 1;
+        }
+        (at > start).then(|| &text[start..at])
+    })
 }
 
 /// `[X]`: the name in it.

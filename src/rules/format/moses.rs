@@ -180,16 +180,14 @@ fn write_as(rule: &Rule, phrase: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// e^−cost, with the fewest digits that read back as the cost, if any do.
+/// e^−cost; fifteen digits are enough if they read back as the cost, as those of a table of probabilities do.
 fn write_probability(cost: f64, out: &mut Vec<u8>) {
     let p = (-cost).exp();
-    for digits in [2, 5, 8, 11, 14, 15, 16] {
-        let text = format!("{p:.digits$e}");
-        if let Ok(rounded) = text.parse::<f64>()
-            && 0.0 - rounded.ln() == cost
-        {
-            return write_number(rounded, out);
-        }
+    if p == 1.0 {
+        return write_number(p, out);
     }
-    write_number(p, out);
+    match format!("{p:.14e}").parse::<f64>() {
+        Ok(rounded) if 0.0 - rounded.ln() == cost => write_number(rounded, out),
+        _ => write_number(p, out),
+    }
 }
