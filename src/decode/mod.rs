@@ -30,8 +30,10 @@ pub use sentence::{Exactness, Translation};
 /// How the network becomes a lattice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Expansion {
-    /// Expand everything, then apply the language models
+    /// Lazy where a beam is known (--prune, n-best lists, the best translation alone), full elsewhere
     #[default]
+    Auto,
+    /// Expand everything, then apply the language models
     Full,
     /// Expand and apply the models in one search, only what the beam needs
     Lazy,

@@ -63,11 +63,17 @@ impl Translation {
 }
 
 /// Beams of the cells where memory is short, one after the other.
-const FORCED_BEAMS: [f64; 6] = [8.0, 6.0, 4.0, 2.5, 1.5, 0.5];
+const FORCED_BEAMS: [f64; 6] = [8.0, 6.0, 4.0, 2.0, 1.0, 0.0];
 /// Cells of forced pruning have this many states at least.
-const FORCED_STATES: usize = 200;
+const FORCED_STATES: usize = 50;
 /// States that one cell's search may make where memory is short.
 const FORCED_SEARCH: usize = 30_000;
+/// How far outside the beam a search looks whose guide is only nearly right.
+const SLACK: f64 = 2.0;
+/// Networks whose expansion has so many arcs are searched at once.
+const EASY: f64 = 50_000.0;
+/// How many times larger than memory an expansion may be that is not made as a whole.
+const LAZILY: f64 = 16.0;
 /// A first guess of how much worse the n-th best is than the best.
 const FIRST_BEAM: f64 = 2.0;
 /// From here on everything is taken.
@@ -124,7 +130,7 @@ impl Decoder {
             let beam = config.prune.or((!config.lattice).then_some(self.needed_beam()));
             let mut beam = beam;
             loop {
-                let scored = self.apply(&t.first.rules, &self.second, beam)?;
+                let scored = self.apply(&t.first.rules, &self.second, beam, self.max_states())?;
                 t.second = Some(scored);
                 match self.wider(&mut t, beam)? {
                     Some(next) => beam = next,
@@ -143,75 +149,141 @@ impl Decoder {
         if self.config.nbest <= 1 { 0.0 } else { FIRST_BEAM }
     }
 
-    /// Lists the hypotheses of the lattice. If there are too few of them because the beam was only guessed, a wider one.
+    /// Lists the hypotheses of the lattice, those in the beam: pruning may leave others, but not all of these. If there are
+    /// too few of them because the beam was only guessed, a wider one.
     fn wider(&self, t: &mut Translation, beam: Option<f64>) -> Result<Option<Option<f64>>> {
         t.hypotheses = hypotheses(self, t)?;
+        let Some(beam) = beam else { return Ok(None) };
+        if let Some(best) = t.hypotheses.first().map(|h| h.cost) {
+            // Costs are sums of floats: two ways to the same sum may differ in the last bits.
+            let limit = best + beam + 1e-5 * (1.0 + best.abs());
+            t.hypotheses.retain(|h| h.cost <= limit);
+        }
         let guessed = self.config.prune.is_none() && !self.config.lattice;
-        Ok(match beam {
-            Some(b) if guessed && t.hypotheses.len() < self.config.nbest => {
-                Some(Some(2.0 * b.max(1.0)).filter(|&b| b < LAST_BEAM))
-            }
-            _ => None,
-        })
+        let enough = t.hypotheses.len() >= self.config.nbest;
+        Ok((guessed && !enough).then(|| Some(2.0 * beam.max(1.0)).filter(|&b| b < LAST_BEAM)))
     }
 
     /// Fills in the first pass, exactly if it can be done in the memory there is.
     fn search(&self, rtn: &Rtn, t: &mut Translation) -> Result<()> {
+        let room = self.max_states();
         if !self.config.conditions.is_empty() {
-            let pruned = self.prune_cells(rtn, &self.config.conditions, self.max_states(), false)?;
+            let (pruned, _) = self.prune_cells(rtn, &self.config.conditions, room, SLACK)?;
             t.exactness = Exactness::Pruned;
-            self.pass(&pruned, t)?;
+            self.pass(&pruned, t, room, None)?;
             t.pruned = Some(pruned);
             return Ok(());
         }
-        let why = match self.pass(rtn, t) {
-            Err(e @ Error::Limit { .. }) => e,
-            other => return other,
+        let size = expand::sizes(rtn)[rtn.root];
+        let lazy = self.is_lazy();
+        if size <= EASY {
+            return self.pass(rtn, t, room, None);
+        }
+        // What can be found in a moment says how much more there can be to find.
+        let quick = lazy.then(|| self.forced(rtn, t, room)).transpose()?;
+        let hopeless = match self.config.expansion {
+            Expansion::Pdt => false,
+            _ => size > room as f64 * if lazy { LAZILY } else { 1.0 },
         };
-        let mut last = why;
-        let room = self.max_states().min(FORCED_SEARCH);
+        if !hopeless {
+            let bound = quick.as_ref().and_then(|_| t.hypotheses.first()).map(|h| h.cost);
+            let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
+            match self.pass(rtn, t, room, bound) {
+                Err(Error::Limit { .. }) => (t.first, t.hypotheses) = (first, hypotheses),
+                other => return other,
+            }
+        }
+        let (pruned, beam) = match quick {
+            Some(found) => found,
+            None => self.forced(rtn, t, room)?,
+        };
+        t.exactness = Exactness::Forced(beam);
+        t.pruned = Some(pruned);
+        Ok(())
+    }
+
+    /// The network is searched without being expanded first.
+    fn is_lazy(&self) -> bool {
+        match self.config.expansion {
+            Expansion::Auto => self.first_beam().is_some(),
+            Expansion::Lazy => true,
+            Expansion::Full | Expansion::Pdt => false,
+        }
+    }
+
+    /// The beam of the first pass, if not everything is wanted.
+    fn first_beam(&self) -> Option<f64> {
+        let all = self.config.lattice || !self.second.is_empty();
+        self.config.prune.or((!all).then_some(self.needed_beam()))
+    }
+
+    /// A search with pruned cells, with ever smaller beams until it fits; the network it found, and the beam.
+    fn forced(&self, rtn: &Rtn, t: &mut Translation, room: usize) -> Result<(Rtn, f64)> {
+        let mut last = None;
         for beam in FORCED_BEAMS {
+            // There is always a translation: what is left with the last beam is small, whatever it takes.
+            let room = if beam == 0.0 { usize::MAX } else { room };
             let condition = Condition { nt: None, min_span: 2, max_states: FORCED_STATES, beam };
-            let done = self.prune_cells(rtn, &[condition], room, true).and_then(|pruned| {
-                self.pass(&pruned, t)?;
+            let done = self.prune_cells(rtn, &[condition], room.min(FORCED_SEARCH), 0.0).and_then(|(pruned, net)| {
+                let mut wanted = Some(self.first_beam().unwrap_or(beam).min(FORCED_BEAMS[0]));
+                while let Some(now) = wanted {
+                    t.first = self.guided(&net, rtn.root, now, room)?;
+                    wanted = match self.second.is_empty() {
+                        true => self.wider(t, Some(now))?.flatten().filter(|&b| b <= FORCED_BEAMS[0]),
+                        false => None,
+                    };
+                }
                 Ok(pruned)
             });
             match done {
-                Ok(pruned) => {
-                    t.exactness = Exactness::Forced(beam);
-                    t.pruned = Some(pruned);
-                    return Ok(());
-                }
-                Err(e @ Error::Limit { .. }) => last = e,
+                Ok(pruned) => return Ok((pruned, beam)),
+                Err(e @ Error::Limit { .. }) => last = Some(e),
                 Err(e) => return Err(e),
             }
         }
-        Err(last)
+        Err(last.unwrap_or_else(|| Error::op("decode", "no beam fits")))
     }
 
-    fn prune_cells(&self, rtn: &Rtn, conditions: &[Condition], max_states: usize, estimate: bool) -> Result<Rtn> {
+    /// The root of a network that local pruning left, searched with what words are likely to cost.
+    fn guided(&self, net: &Network, root: usize, beam: f64, room: usize) -> Result<Scored> {
+        let max_states = room.min(16 * FORCED_SEARCH);
+        let search = SearchConfig { beam, slack: SLACK, bound: f64::INFINITY, max_states, cut: true };
+        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
+        let mut scorer = Models::new(&terms, &self.labels, &self.search_config())?;
+        let found = best_first(net, root, &mut scorer, &search)?;
+        self.finish(found, beam, room)
+    }
+
+    fn prune_cells(
+        &self,
+        rtn: &Rtn,
+        conditions: &[Condition],
+        max_states: usize,
+        slack: f64,
+    ) -> Result<(Rtn, Network)> {
         let start = self.grammar.start();
-        let local = LocalConfig { conditions: conditions.to_vec(), start, max_states, estimate };
+        let local = LocalConfig { conditions: conditions.to_vec(), start, max_states, slack };
         let inside = ApplyConfig { boundaries: Boundaries::None, ..self.apply_config(None) };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
         let mut scorer = Models::new(&terms, &self.labels, &inside)?;
-        prune_cells(rtn, &mut scorer, &local).map(|(rtn, _)| rtn)
+        prune_cells(rtn, &mut scorer, &local).map(|(rtn, net, _)| (rtn, net))
     }
 
-    /// From the network to the lattice with the models' costs and the hypotheses.
-    fn pass(&self, rtn: &Rtn, t: &mut Translation) -> Result<()> {
-        let DecodeConfig { expansion, prune, lattice, .. } = self.config;
+    /// From the network to the lattice with the models' costs and the hypotheses, with room for so many states. `known`:
+    /// the cost of some translation.
+    fn pass(&self, rtn: &Rtn, t: &mut Translation, room: usize, known: Option<f64>) -> Result<()> {
+        let DecodeConfig { expansion, .. } = self.config;
         let two_passes = !self.second.is_empty();
-        let mut beam = prune.or((!lattice && !two_passes).then_some(self.needed_beam()));
-        let full = match expansion {
-            Expansion::Full => Some(expand::expand(rtn, self.max_states())?),
+        let mut beam = self.first_beam();
+        let full = match (expansion, beam) {
+            (Expansion::Full, _) | (Expansion::Auto, None) => Some(expand::expand(rtn, room)?),
             _ => None,
         };
         loop {
             t.first = match (&full, expansion) {
-                (Some(full), _) => self.apply(full, &self.models, beam)?,
-                (None, Expansion::Pdt) => self.pushdown(rtn, beam)?,
-                (None, _) => self.lazy(rtn, beam)?,
+                (Some(full), _) => self.apply(full, &self.models, beam, room)?,
+                (None, Expansion::Pdt) => self.pushdown(rtn, beam, room)?,
+                (None, _) => self.lazy(rtn, beam, room, known)?,
             };
             if two_passes {
                 break;
@@ -225,9 +297,9 @@ impl Decoder {
         Ok(())
     }
 
-    fn apply(&self, lattice: &FlatFst<Tropical>, models: &[Model], beam: Option<f64>) -> Result<Scored> {
+    fn apply(&self, lattice: &FlatFst<Tropical>, models: &[Model], beam: Option<f64>, room: usize) -> Result<Scored> {
         let terms: Vec<Term> = models.iter().map(Model::term).collect();
-        let mut config = self.apply_config(beam);
+        let mut config = ApplyConfig { max_states: Some(room), ..self.apply_config(beam) };
         if terms.is_empty() {
             // Without a model there are no boundaries to look for.
             config.boundaries = Boundaries::None;
@@ -236,9 +308,11 @@ impl Decoder {
         Ok(Scored { whole, rules: parts.swap_remove(0).fst })
     }
 
-    fn lazy(&self, rtn: &Rtn, beam: Option<f64>) -> Result<Scored> {
+    fn lazy(&self, rtn: &Rtn, beam: Option<f64>, room: usize, known: Option<f64>) -> Result<Scored> {
         let beam = beam.unwrap_or(f64::INFINITY);
-        let search = SearchConfig { beam, max_states: self.max_states(), cut: false };
+        // Costs of hypotheses are sums of floats.
+        let bound = known.map_or(f64::INFINITY, |best| best + beam + 1e-4 * (1.0 + best.abs()));
+        let search = SearchConfig { beam, slack: 0.0, bound, max_states: room, cut: false };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
         let mut scorer = Models::new(&terms, &self.labels, &self.search_config())?;
         let mut net = Network::default();
@@ -246,15 +320,15 @@ impl Decoder {
             net.push(cell, |_, a| scorer.least(a.ilabel as u32));
         }
         let found = best_first(&net, rtn.root, &mut scorer, &search)?;
-        self.finish(found, beam)
+        self.finish(found, beam, room)
     }
 
-    fn pushdown(&self, rtn: &Rtn, beam: Option<f64>) -> Result<Scored> {
+    fn pushdown(&self, rtn: &Rtn, beam: Option<f64>, room: usize) -> Result<Scored> {
         let beam = beam.unwrap_or(f64::INFINITY);
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
         let mut scorer = Models::new(&terms, &self.labels, &self.search_config())?;
-        let found = pushdown::expand(rtn, &mut scorer, beam, self.max_states())?;
-        self.finish(found, beam)
+        let found = pushdown::expand(rtn, &mut scorer, beam, room)?;
+        self.finish(found, beam, room)
     }
 
     fn search_config(&self) -> ApplyConfig {
@@ -266,15 +340,15 @@ impl Decoder {
     }
 
     /// No epsilons, one path a string: the costs of the rules decide between derivations, for the models' are the same.
-    fn finish(&self, found: Found, beam: f64) -> Result<Scored> {
+    fn finish(&self, found: Found, beam: f64, room: usize) -> Result<Scored> {
         let small = |fst| -> Result<FlatFst<Tropical>> {
             let fst = rmepsilon(fst, &Default::default())?;
-            let config = DeterminizeConfig { delta: expand::EXACT, max_states: self.max_states(), ..Default::default() };
+            let config = DeterminizeConfig { delta: expand::EXACT, max_states: room, ..Default::default() };
             determinize(&fst, &config)
         };
         let rules = small(found.network)?;
         // The models' costs are put back by walking along.
-        self.apply(&rules, &self.models, Some(beam).filter(|b| b.is_finite()))
+        self.apply(&rules, &self.models, Some(beam).filter(|b| b.is_finite()), room)
     }
 }
 

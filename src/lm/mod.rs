@@ -91,11 +91,6 @@ pub trait LanguageModel: Sync {
     fn step(&self, state: LmState, word: WordId) -> (LmState, f64);
     /// `step` will be asked this soon: a model may bring what it needs into the cache.
     fn prefetch(&self, _state: LmState, _word: WordId) {}
-    /// How many of the last words a state remembers at most; what comes before them changes nothing any more. Searches
-    /// that begin in the middle of a sentence use it to know which costs are final.
-    fn remembered(&self, _state: LmState) -> usize {
-        usize::MAX
-    }
     /// The least and the most that `word` can cost in any state; (−∞, ∞) if that is not known. Pruning during
     /// composition is as good as these bounds are tight.
     fn cost_bounds(&self, _word: WordId) -> (f64, f64) {

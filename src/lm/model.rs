@@ -343,9 +343,6 @@ impl LanguageModel for NgramModel {
             prefetch(&self.contexts[(state as usize).min(self.contexts.len() - 1)]);
         }
     }
-    fn remembered(&self, state: LmState) -> usize {
-        self.length(state) as usize
-    }
     fn cost_bounds(&self, word: WordId) -> (f64, f64) {
         let b = self.bounds.get(word as usize).copied().unwrap_or(self.bounds[UNKNOWN as usize]);
         (b.most as f64 * -LN_10, b.least as f64 * -LN_10)

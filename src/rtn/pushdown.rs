@@ -317,7 +317,7 @@ fn expand_parts<S: Scorer>(
     let rows: Vec<(&FlatPart, f64)> =
         parts[root].iter().zip(&instances[root].exits).map(|(p, e)| (p, scorer.end(e.models))).collect();
     let cell = add(&mut net, &mut labels, &rows, &place);
-    let config = SearchConfig { beam, max_states, cut: false };
+    let config = SearchConfig { beam, slack: 0.0, bound: f64::INFINITY, max_states, cut: false };
     let mut charged = Charged { labels: &labels };
     let mut found = best_first(&net, cell, &mut charged, &config)?;
     for fst in [&mut found.network, &mut found.whole] {
@@ -350,9 +350,6 @@ impl Scorer for Charged<'_> {
     }
     fn least_end(&self) -> f64 {
         0.0
-    }
-    fn is_settled(&self, _: u32, _: usize) -> bool {
-        true
     }
     fn compare(&self, a: u32, b: u32) -> std::cmp::Ordering {
         a.cmp(&b)

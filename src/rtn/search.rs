@@ -22,6 +22,10 @@ use crate::lm::apply::scorer::Scorer;
 pub struct SearchConfig {
     /// How much worse than the best a path may be.
     pub beam: f64,
+    /// How far outside the beam to look, where the look-ahead may say too much.
+    pub slack: f64,
+    /// No path that costs more than this is wanted, whatever the best one costs.
+    pub bound: f64,
     /// Stop with an error at this many states.
     pub max_states: usize,
     /// Instead of an error: at that many states the search ends, and what it found counts.
@@ -120,7 +124,8 @@ pub fn best_first<S: Scorer>(
     let mut cost = vec![0.0f64];
     let mut done = vec![false];
     let mut heap = BinaryHeap::from([Reverse((Cost(net.least(root)), first))]);
-    let mut limit = f64::INFINITY;
+    let mut limit = config.bound;
+    let mut ended = false;
     let mut rows: Vec<u32> = vec![];
     let mut ends: Vec<(f64, f64)> = vec![];
     let mut offsets = vec![0usize];
@@ -133,7 +138,7 @@ pub fn best_first<S: Scorer>(
             continue;
         }
         if states.states.len() > config.max_states {
-            if config.cut && limit.is_finite() {
+            if config.cut && ended {
                 break;
             }
             // Without an end yet there is nothing to give back; go on a while, towards the first.
@@ -153,7 +158,8 @@ pub fn best_first<S: Scorer>(
         if end < f32::INFINITY {
             if stack == 0 {
                 ending = (end as f64, scorer.end(models));
-                limit = limit.min(cost[number as usize] + ending.0 + ending.1 + config.beam);
+                limit = limit.min(cost[number as usize] + ending.0 + ending.1 + config.beam + config.slack);
+                ended = true;
             } else {
                 let back = states.stacks.key(stack);
                 let next = states.number((back >> 32) as u32, back as u32, models);

@@ -21,8 +21,6 @@ pub trait Scorer {
     fn least(&self, word: u32) -> f64;
     /// The least that an end can cost.
     fn least_end(&self) -> f64;
-    /// True if words before the last `words` ones change nothing about what comes after this state.
-    fn is_settled(&self, state: u32, words: usize) -> bool;
     /// An order of states that does not depend on when they were seen.
     fn compare(&self, a: u32, b: u32) -> Ordering;
     /// The unscaled cost of each term for a word, or for an end, and the state after it.
@@ -137,9 +135,6 @@ impl Scorer for One<'_> {
     fn least_end(&self) -> f64 {
         self.end.map_or(0.0, |end| self.bound(end))
     }
-    fn is_settled(&self, state: u32, words: usize) -> bool {
-        self.term.model.remembered(state) < words
-    }
     fn compare(&self, a: u32, b: u32) -> Ordering {
         a.cmp(&b)
     }
@@ -231,9 +226,6 @@ impl Scorer for Many<'_> {
     fn least_end(&self) -> f64 {
         self.parts.iter().map(One::least_end).sum()
     }
-    fn is_settled(&self, state: u32, words: usize) -> bool {
-        self.parts.iter().zip(self.states(state)).all(|(part, &s)| part.is_settled(s, words))
-    }
     fn compare(&self, a: u32, b: u32) -> Ordering {
         self.states(a).cmp(self.states(b))
     }
@@ -293,9 +285,6 @@ impl Scorer for Models<'_> {
     }
     fn least_end(&self) -> f64 {
         either!(self, m => m.least_end())
-    }
-    fn is_settled(&self, state: u32, words: usize) -> bool {
-        either!(self, m => m.is_settled(state, words))
     }
     fn compare(&self, a: u32, b: u32) -> Ordering {
         either!(self, m => m.compare(a, b))
