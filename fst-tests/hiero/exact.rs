@@ -36,7 +36,8 @@ impl Trigrams {
 
     /// −ln p of a sentence.
     fn cost(&self, words: &[String]) -> f64 {
-        let known = |w: &String| if self.plain.get(std::slice::from_ref(w)).is_some() { w.clone() } else { "<unk>".into() };
+        let known =
+            |w: &String| if self.plain.get(std::slice::from_ref(w)).is_some() { w.clone() } else { "<unk>".into() };
         let mut all = vec!["<s>".to_string()];
         all.extend(words.iter().map(known));
         all.push("</s>".to_string());
@@ -128,7 +129,9 @@ fn same(got: &[(Vec<String>, f64)], want: &BTreeMap<Vec<String>, f64>, what: &st
 
 fn cases(from: u64, count: u64, shape: Shape) -> impl Iterator<Item = (u64, Case)> {
     // Enumerations that would take too long are left out; nothing else is.
-    (from..from + count).map(move |seed| (seed, case(seed, shape))).filter(|(_, c)| c.derivations(WEIGHTS).len() < 20_000)
+    (from..from + count)
+        .map(move |seed| (seed, case(seed, shape)))
+        .filter(|(_, c)| c.derivations(WEIGHTS).len() < 20_000)
 }
 
 #[test]
@@ -227,10 +230,8 @@ fn lists_of_derivations() {
     let lm = Trigrams::new(11);
     for (seed, case) in cases(5000, 60, SHALLOW) {
         let all = case.derivations(WEIGHTS);
-        let mut want: Vec<f64> = all
-            .iter()
-            .map(|(words, cost)| cost + PENALTY * words.len() as f64 + SCALE * lm.cost(words))
-            .collect();
+        let mut want: Vec<f64> =
+            all.iter().map(|(words, cost)| cost + PENALTY * words.len() as f64 + SCALE * lm.cost(words)).collect();
         want.sort_by(f64::total_cmp);
         want.truncate(30);
         let config = DecodeConfig { nbest: 30, unique: false, derivations: true, lattice: false, ..config(&case) };
@@ -289,8 +290,11 @@ fn little_memory_is_no_failure() {
 fn unary_rules_in_a_circle_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("rules");
-    std::fs::write(&file, "[X] ||| [V,1] ||| [V,1] ||| A=1\n[V] ||| [X,1] ||| [X,1] ||| A=1\n[V] ||| a ||| b ||| A=1\n")
-        .unwrap();
+    std::fs::write(
+        &file,
+        "[X] ||| [V,1] ||| [V,1] ||| A=1\n[V] ||| [X,1] ||| [X,1] ||| A=1\n[V] ||| a ||| b ||| A=1\n",
+    )
+    .unwrap();
     let e = load(&[file.to_str().unwrap().to_string()], &LoadConfig::default()).err().unwrap().to_string();
     assert!(e.contains("circle") && e.contains("[X] ||| [V,1] ||| [V,1]") && e.contains("[V] ||| [X,1]"), "{e}");
 }

@@ -64,7 +64,9 @@ fn the_same_lists_as_hifst() {
                 got.entry(number + 1).or_default().push((fields[1].to_string(), -score));
             }
             for list in std::fs::read_dir(&case).unwrap().map(|f| f.unwrap().path()) {
-                let Some(number) = list.file_name().unwrap().to_str().unwrap().strip_suffix(".10best") else { continue };
+                let Some(number) = list.file_name().unwrap().to_str().unwrap().strip_suffix(".10best") else {
+                    continue;
+                };
                 let want: Vec<(String, f64)> = std::fs::read_to_string(&list)
                     .unwrap()
                     .lines()

@@ -46,9 +46,11 @@ pub fn to_json(grammar: &Grammar, chart: &Chart, pass_through: f64) -> Value {
                     let word = grammar.vocab.word(*w);
                     rules.push(json!({"rule": format!("{word} ||| {word}"), "cost": pass_through, "cells": children}));
                 }
-                Applied::Rules(range) => rules.extend(range.clone().map(|r| {
-                    json!({"rule": grammar.show(r), "cost": grammar.cost(r), "cells": children.clone()})
-                })),
+                Applied::Rules(range) => rules.extend(
+                    range
+                        .clone()
+                        .map(|r| json!({"rule": grammar.show(r), "cost": grammar.cost(r), "cells": children.clone()})),
+                ),
             }
         }
         json!({

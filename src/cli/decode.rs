@@ -91,7 +91,7 @@ pub struct DecodeArgs {
     #[arg(long, value_name = "NT,SPAN,STATES,BEAM")]
     prune_cell: Vec<String>,
     /// Memory that one sentence may take, about; what takes more is pruned, and said
-    #[arg(long, value_name = "SIZE", default_value = "1G")]
+    #[arg(long, value_name = "SIZE", default_value = "256M")]
     max_memory: String,
     /// Print the best derivations (with --unique: strings) in the format of Moses
     #[arg(long, value_name = "N")]
@@ -225,7 +225,11 @@ impl DecodeArgs {
             parse: ParseConfig {
                 max_span: self.max_span,
                 // HiFST passes through what the grammar says, and nothing else.
-                pass_through: self.pass_through.unwrap_or(if integers { PassThrough::Never } else { PassThrough::Needed }),
+                pass_through: self.pass_through.unwrap_or(if integers {
+                    PassThrough::Never
+                } else {
+                    PassThrough::Needed
+                }),
             },
             expansion: self.expand,
             conditions: self.prune_cell.iter().map(|c| condition(c, grammar)).collect::<Result<_>>()?,
@@ -270,6 +274,7 @@ fn condition(text: &str, grammar: &Grammar) -> Result<Condition> {
         })?),
     };
     let number = |what: &str, s: &str| s.parse::<usize>().map_err(|_| bad(&format!("{what} is {s:?}, not a number")));
-    let beam = beam.parse::<f64>().ok().filter(|b| *b >= 0.0).ok_or_else(|| bad("the beam is not a number from 0 up"))?;
+    let beam =
+        beam.parse::<f64>().ok().filter(|b| *b >= 0.0).ok_or_else(|| bad("the beam is not a number from 0 up"))?;
     Ok(Condition { nt, min_span: number("the span", span)?, max_states: number("the states", states)?, beam })
 }

@@ -67,9 +67,7 @@ impl DemoArgs {
             println!("  {s}\n    {h}\n    ({r})");
         }
         say("How one of them came about, rule by rule, and its lattice:");
-        shell(&format!(
-            "{decode} --range {SHOWN} --prune 1 --derivation --lattices {dir}/?.fst {dir}/test.en"
-        ))?;
+        shell(&format!("{decode} --range {SHOWN} --prune 1 --derivation --lattices {dir}/?.fst {dir}/test.en"))?;
         shell(&format!("weft fst print --acceptor {dir}/{SHOWN}.fst"))?;
         println!(
             "\n{:.1} s. Everything is in {dir}/. Next: `weft decode --help`, or add --dump {dir}/dump to see every automaton.",

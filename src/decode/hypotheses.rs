@@ -49,7 +49,8 @@ pub fn hypotheses(decoder: &Decoder, t: &Translation) -> Result<Vec<Hypothesis>>
     let labels = if decoder.second.is_empty() {
         &decoder.labels
     } else {
-        second_labels = Labels::of_words(decoder.model_words.iter().map(|(w, _)| w), &terms, &decoder.apply_config(None));
+        second_labels =
+            Labels::of_words(decoder.model_words.iter().map(|(w, _)| w), &terms, &decoder.apply_config(None));
         &second_labels
     };
     let mut apply = decoder.apply_config(None);
@@ -64,7 +65,10 @@ pub fn hypotheses(decoder: &Decoder, t: &Translation) -> Result<Vec<Hypothesis>>
         let wanted = if config.unique { 1 } else { most };
         let found = derive(&decoder.grammar, &t.chart, &words, config.pass_through, wanted);
         if found.is_empty() {
-            return Err(Error::op("decode", "a translation without a derivation: this is a bug in weft, please report it"));
+            return Err(Error::op(
+                "decode",
+                "a translation without a derivation: this is a bug in weft, please report it",
+            ));
         }
         for (derivation, rules) in found {
             let weighted = terms.iter().zip(&scores).map(|(t, s)| t.scale * s);

@@ -70,10 +70,9 @@ pub fn build(grammar: &Grammar, chart: &Chart, config: &BuildConfig) -> Option<R
 /// Of each rule: the place of the nonterminal that its target begins with.
 fn first_nonterminals(grammar: &Grammar, applied: &Applied) -> Vec<Option<u32>> {
     match applied {
-        Applied::Rules(rules) => rules
-            .clone()
-            .map(|r| grammar.target(r).first().and_then(|s| s.checked_sub(NONTERMINAL)))
-            .collect(),
+        Applied::Rules(rules) => {
+            rules.clone().map(|r| grammar.target(r).first().and_then(|s| s.checked_sub(NONTERMINAL))).collect()
+        }
         Applied::PassThrough(_) => vec![],
     }
 }

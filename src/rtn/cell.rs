@@ -187,14 +187,9 @@ mod tests {
     #[test]
     fn shares_beginnings_and_ends_and_keeps_the_least_cost() {
         let mut s = Strings::default();
-        for (word, cost) in [
-            (&[1, 2, 3][..], 1.5),
-            (&[1, 2, 3], 0.5),
-            (&[1, 4, 3], 2.5),
-            (&[5, 2, 3], 4.0),
-            (&[], 7.0),
-            (&[1], 0.25),
-        ] {
+        for (word, cost) in
+            [(&[1, 2, 3][..], 1.5), (&[1, 2, 3], 0.5), (&[1, 4, 3], 2.5), (&[5, 2, 3], 4.0), (&[], 7.0), (&[1], 0.25)]
+        {
             s.add(word.iter().copied(), cost);
         }
         let fst = s.automaton();

@@ -152,8 +152,7 @@ impl<S: Scorer> Solver<'_, S> {
 
 /// Composes and expands: what is at most `beam` worse than the best; infinite: everything.
 pub fn expand<S: Scorer>(rtn: &Rtn, scorer: &mut S, beam: f64, max_states: usize) -> Result<Found> {
-    let mut solver =
-        Solver { rtn, scorer, numbers: HashMap::default(), instances: vec![], states: 0, max_states };
+    let mut solver = Solver { rtn, scorer, numbers: HashMap::default(), instances: vec![], states: 0, max_states };
     let entry = solver.scorer.start();
     let root = solver.solve(rtn.root, entry)? as usize;
     let mut instances = solver.instances;
@@ -169,7 +168,8 @@ pub fn expand<S: Scorer>(rtn: &Rtn, scorer: &mut S, beam: f64, max_states: usize
     }
     let limit = best + beam + 1e-9 * (1.0 + best.abs());
     // Callers are solved after those they call, so that from the end every exit is complete when its turn comes.
-    let mut parts: Vec<Vec<FlatPart>> = instances.iter().map(|i| i.exits.iter().map(|_| FlatPart::default()).collect()).collect();
+    let mut parts: Vec<Vec<FlatPart>> =
+        instances.iter().map(|i| i.exits.iter().map(|_| FlatPart::default()).collect()).collect();
     for n in (0..=root).rev() {
         let (below, rest) = instances.split_at_mut(n);
         let instance = &mut rest[0];
@@ -269,44 +269,45 @@ fn expand_parts<S: Scorer>(
     let mut labels: Vec<(Label, f64)> = vec![(0, 0.0)];
     let mut place: Vec<Vec<usize>> = parts.iter().map(|p| vec![usize::MAX; p.len()]).collect();
     let mut cells = 0;
-    let mut add = |net: &mut Network, labels: &mut Vec<(Label, f64)>, rows: &[(&FlatPart, f64)], place: &[Vec<usize>]| {
-        let mut out = ScatterBuilder::<Tropical>::default();
-        let start = out.add_state();
-        out.set_start(start);
-        for (part, end) in rows {
-            let base = out.num_states() as StateId;
-            (0..part.states).for_each(|_| {
-                out.add_state();
-            });
-            if part.states == 0 {
-                continue;
+    let mut add =
+        |net: &mut Network, labels: &mut Vec<(Label, f64)>, rows: &[(&FlatPart, f64)], place: &[Vec<usize>]| {
+            let mut out = ScatterBuilder::<Tropical>::default();
+            let start = out.add_state();
+            out.set_start(start);
+            for (part, end) in rows {
+                let base = out.num_states() as StateId;
+                (0..part.states).for_each(|_| {
+                    out.add_state();
+                });
+                if part.states == 0 {
+                    continue;
+                }
+                out.add_arc(start, Arc::new(0, 0, Tropical::ONE, base));
+                for e in &part.arcs {
+                    let label = match e.call.instance {
+                        NO_CALL if e.label == 0 => 0,
+                        NO_CALL => {
+                            labels.push((e.label, e.models));
+                            labels.len() as Label - 1
+                        }
+                        n => POINTER + place[n as usize][e.call.exit as usize] as Label,
+                    };
+                    out.add_arc(base + e.from, Arc::new(label, label, Tropical(e.network as f32), base + e.to));
+                }
+                for &(s, cost) in &part.ends {
+                    // The models' end is paid through a last arc, like a word without letters.
+                    let last = out.add_state();
+                    labels.push((0, *end));
+                    let label = labels.len() as Label - 1;
+                    out.add_arc(base + s, Arc::new(label, label, Tropical(cost as f32), last));
+                    out.set_final(last, Tropical::ONE);
+                }
             }
-            out.add_arc(start, Arc::new(0, 0, Tropical::ONE, base));
-            for e in &part.arcs {
-                let label = match e.call.instance {
-                    NO_CALL if e.label == 0 => 0,
-                    NO_CALL => {
-                        labels.push((e.label, e.models));
-                        labels.len() as Label - 1
-                    }
-                    n => POINTER + place[n as usize][e.call.exit as usize] as Label,
-                };
-                out.add_arc(base + e.from, Arc::new(label, label, Tropical(e.network as f32), base + e.to));
-            }
-            for &(s, cost) in &part.ends {
-                // The models' end is paid through a last arc, like a word without letters.
-                let last = out.add_state();
-                labels.push((0, *end));
-                let label = labels.len() as Label - 1;
-                out.add_arc(base + s, Arc::new(label, label, Tropical(cost as f32), last));
-                out.set_final(last, Tropical::ONE);
-            }
-        }
-        let fst = crate::fst::connect::connect(out.finish());
-        net.push(&fst, |_, a| labels[a.ilabel as usize].1);
-        cells += 1;
-        cells - 1
-    };
+            let fst = crate::fst::connect::connect(out.finish());
+            net.push(&fst, |_, a| labels[a.ilabel as usize].1);
+            cells += 1;
+            cells - 1
+        };
     for n in 0..root {
         for (x, part) in parts[n].iter().enumerate() {
             if part.states > 0 {

@@ -108,12 +108,7 @@ impl States {
     }
 }
 
-pub fn best_first<S: Scorer>(
-    net: &Network,
-    root: usize,
-    scorer: &mut S,
-    config: &SearchConfig,
-) -> Result<Found> {
+pub fn best_first<S: Scorer>(net: &Network, root: usize, scorer: &mut S, config: &SearchConfig) -> Result<Found> {
     let start_state = net.starts[root];
     if start_state == NO_STATE || net.least(root) == f64::INFINITY {
         return Ok(Found { network: FlatFst::empty(), whole: FlatFst::empty(), expanded: 0 });

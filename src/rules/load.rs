@@ -53,7 +53,12 @@ pub fn load(files: &[String], config: &LoadConfig) -> Result<Loaded> {
     Ok(Loaded { grammar, format: first.unwrap_or_default(), integers: integers.unwrap_or(false) })
 }
 
-fn load_file(file: &str, config: &LoadConfig, builder: &mut Builder, integers: &mut Option<bool>) -> Result<RuleFormat> {
+fn load_file(
+    file: &str,
+    config: &LoadConfig,
+    builder: &mut Builder,
+    integers: &mut Option<bool>,
+) -> Result<RuleFormat> {
     let mut input = io::open(file)?;
     let mut format = config.format;
     let mut number = 1;

@@ -50,9 +50,7 @@ impl Outputs {
             write(out, &format!("# {}\n{}", done.number, done.derivation))?;
         }
         match (&mut self.archive, &done.lattice) {
-            (Some(archive), Some(lattice)) => {
-                archive.add(&format!("{:0>w$}", done.number, w = self.width), lattice)
-            }
+            (Some(archive), Some(lattice)) => archive.add(&format!("{:0>w$}", done.number, w = self.width), lattice),
             _ => Ok(()),
         }
     }

@@ -55,7 +55,8 @@ pub fn number_words(file: &str, sentences: &[Sentence], vocab: &mut Vocab, integ
         let words = s.text.split_whitespace().map(|w| {
             if integers && w.parse::<i32>().is_err() {
                 let column = s.text[..w.as_ptr() as usize - s.text.as_ptr() as usize].chars().count() + 1;
-                let message = format!("{w:?}: the rules have numbers for words, expected a number from 0 to 2147483647");
+                let message =
+                    format!("{w:?}: the rules have numbers for words, expected a number from 0 to 2147483647");
                 return Err(Error::text(file, s.number, column, message));
             }
             Ok(vocab.add(w))

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::memory::memory_size;
 use crate::cli::env::Status;
+use crate::cli::memory::memory_size;
 use crate::error::{Error, Result};
 use crate::lm::estimate::{Discount, Options, Progress, Smoothing, estimate};
 
