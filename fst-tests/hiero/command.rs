@@ -26,7 +26,7 @@ fn a_sentence_that_fails_is_named_and_the_others_go_on() {
     s.write("w.toml", "F = 1\n");
     let out = s
         .run("weft decode --rules some.rules --pass-through unknown --weights w.toml three.txt")
-        .fails(1, &["sentence 2: ", "no derivation", "2 of 3 sentences exact, 1 failed"]);
+        .fails(1, &["sentence 2: ", "no derivation", "2 of 3 sentences exact; 1 failed"]);
     assert_eq!(out, "y\n\ny y\n");
     // By default the word is passed through, and that is said.
     let said = s.run("weft decode --rules some.rules --weights w.toml three.txt");

@@ -140,7 +140,8 @@ fn progress(total: usize) -> ProgressBar {
 struct Counts {
     failed: usize,
     pruned: usize,
-    forced: usize,
+    /// Sentences whose cells had to be pruned, with the beam.
+    forced: Vec<(usize, f64)>,
 }
 
 impl Counts {
@@ -160,31 +161,49 @@ impl Counts {
             }
             (None, Exactness::Exact) => {}
             (None, Exactness::Pruned) => self.pruned += 1,
-            (None, Exactness::Forced(beam)) => {
-                self.forced += 1;
-                say(format!(
-                    "not exact: the search takes more than --max-memory, so that cells were pruned with a beam of {beam}"
-                ));
-            }
+            (None, Exactness::Forced(beam)) => self.forced.push((done.number, *beam)),
         }
     }
 
     fn report(&self, total: usize, prune: Option<f64>) -> Status {
-        let exact = total - self.failed - self.pruned - self.forced;
+        let exact = total - self.failed - self.pruned - self.forced.len();
         let within = prune.map_or(String::new(), |b| format!(" within the beam of {b}"));
         let mut parts = vec![format!("{exact} of {total} sentences exact{within}")];
         if self.pruned > 0 {
             parts.push(format!("{} with pruned cells (--prune-cell)", self.pruned));
         }
-        if self.forced > 0 {
-            parts.push(format!("{} with cells pruned for want of memory", self.forced));
+        let mut beams: Vec<f64> = self.forced.iter().map(|f| f.1).collect();
+        beams.sort_by(|a, b| b.total_cmp(a));
+        beams.dedup();
+        for beam in beams {
+            let numbers: Vec<usize> = self.forced.iter().filter(|f| f.1 == beam).map(|f| f.0).collect();
+            parts.push(format!(
+                "{} not exact, for the search takes more than --max-memory: cells pruned with a beam of {beam} (sentences {})",
+                numbers.len(),
+                ranges(&numbers)
+            ));
         }
         if self.failed > 0 {
             parts.push(format!("{} failed", self.failed));
         }
-        eprintln!("weft: {}", parts.join(", "));
+        eprintln!("weft: {}", parts.join("; "));
         if self.failed > 0 { Status::No } else { Status::Done }
     }
+}
+
+/// Numbers in order, as `--range` takes them; the first few.
+fn ranges(numbers: &[usize]) -> String {
+    const MOST: usize = 12;
+    let mut ranges: Vec<(usize, usize)> = vec![];
+    for &n in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == n => *last = n,
+            _ => ranges.push((n, n)),
+        }
+    }
+    let more = if ranges.len() > MOST { ",..." } else { "" };
+    let show = |&(a, b): &(usize, usize)| if a == b { a.to_string() } else { format!("{a}:{b}") };
+    ranges.iter().take(MOST).map(show).collect::<Vec<_>>().join(",") + more
 }
 
 /// One sentence; never an error: what goes wrong is in the result.
@@ -220,7 +239,7 @@ fn translate(args: &DecodeArgs, decoder: &Decoder, sentence: &Sentence, words: &
         let lattice = &t.lattice().whole;
         done.stats = Some(format!(
             "sentence {}: {} words, {} items, {} cells, {} rules, network {} arcs, its expansion {size:.0}, lattice {} \
-             states {} arcs, {seconds:.3} s",
+             states {} arcs, {:?}, {seconds:.3} s",
             sentence.number,
             words.len(),
             t.chart.items,
@@ -229,6 +248,7 @@ fn translate(args: &DecodeArgs, decoder: &Decoder, sentence: &Sentence, words: &
             rtn.map_or(0, |r| r.num_arcs()),
             lattice.num_states(),
             lattice.num_arcs(),
+            t.exactness,
         ));
     }
     match args.nbest {
