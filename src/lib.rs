@@ -1,22 +1,25 @@
 //! weft: a weighted finite-state transducer engine with machine-translation front-ends.
 //!
 //! ```text
+//! text, alignments
+//!   └─ rules ──► chart ──► rtn ──expand──► lattice ──lm──► pruned lattice ──► strings, scores
 //! files ──format──► FlatFst ──fst──► FlatFst ──format──► files
-//!                      ▲                │
-//!                      └──── cli: weft fst OP, weft cascade
 //! ```
 //!
-//! Modules in pipeline order: `format` reads and writes, `fst` computes, `cli` is the command.
+//! Modules in pipeline order: `text` and `rules` are what comes in, `chart` says which rules apply where, `rtn` makes
+//! automata of that and expands them, `decode` puts these together; `fst` computes on automata, `lm` scores them,
+//! `format` reads and writes, `cli` is the command.
+
+pub mod error;
+pub mod text;
 
 pub mod chart;
 pub mod decode;
-pub mod error;
 pub mod format;
 pub mod fst;
 pub mod lm;
 pub mod rtn;
 pub mod rules;
-pub mod text;
 
 pub mod cli;
 

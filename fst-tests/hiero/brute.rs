@@ -124,10 +124,10 @@ impl Case {
         names.dedup();
         for end in 1..=self.sentence.len() {
             let mut here = vec![];
-            for begin in 0..end {
+            for (begin, prefix) in prefixes.iter().enumerate() {
                 for name in &names {
                     for (words, cost) in self.cell(name, begin, end, &weights) {
-                        for (before, spent) in &prefixes[begin] {
+                        for (before, spent) in prefix {
                             let glue = if begin > 0 { weights[2] } else { 0.0 };
                             let whole = before.iter().chain(&words).cloned().collect();
                             here.push((whole, spent + cost + glue));
@@ -187,11 +187,10 @@ impl Case {
         match source.split_first() {
             None if begin == end => found.push(spans.clone()),
             None => {}
-            Some((Sym::Word(w), rest)) => {
-                if begin < end && self.sentence[begin] == *w {
-                    self.matches(rest, begin + 1, end, spans, found);
-                }
+            Some((Sym::Word(w), rest)) if begin < end && self.sentence[begin] == *w => {
+                self.matches(rest, begin + 1, end, spans, found);
             }
+            Some((Sym::Word(_), _)) => {}
             Some((Sym::Nt(_, link), rest)) => {
                 for middle in begin + 1..=end {
                     spans.push((*link, begin, middle));

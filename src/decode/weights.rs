@@ -85,7 +85,7 @@ impl Weights {
 
 /// Line and column, from 1, of a byte.
 fn place(text: &str, byte: usize) -> (usize, usize) {
-    let before = &text[..text.floor_char_boundary(byte)];
+    let before = text.get(..byte).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
     (line, column)

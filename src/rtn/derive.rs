@@ -46,6 +46,9 @@ struct Way {
     children: Vec<(u8, u32)>,
 }
 
+/// A target side that was read up to a place: the cost so far, and the ways of its children.
+type Partial = (u32, f64, Vec<(u8, u32)>);
+
 struct Walker<'a> {
     grammar: &'a Grammar,
     chart: &'a Chart,
@@ -119,7 +122,7 @@ impl Walker<'_> {
     }
 
     /// Reads one more symbol of a target side in every way there is.
-    fn advance(&mut self, symbol: u32, children: &[u32], partial: &mut Vec<(u32, f64, Vec<(u8, u32)>)>) {
+    fn advance(&mut self, symbol: u32, children: &[u32], partial: &mut Vec<Partial>) {
         let Some(place) = symbol.checked_sub(NONTERMINAL) else {
             partial.retain_mut(|(at, _, _)| {
                 let fits = self.words.get(*at as usize) == Some(&symbol);
