@@ -13,6 +13,8 @@ use crate::fst::visit;
 pub struct NetArc {
     pub label: Label,
     pub weight: f32,
+    /// What the models are expected to charge for the word, or what the cell costs at least.
+    pub expected: f32,
     pub next: StateId,
 }
 
@@ -35,11 +37,13 @@ impl Network {
             self.offsets.push(0);
         }
         let base = self.finals.len() as StateId;
+        let first_arc = self.arcs.len();
         self.starts.push(if fst.start() == NO_STATE { NO_STATE } else { base + fst.start() });
         for s in fst.states() {
             self.arcs.extend(fst.arcs(s).iter().map(|a| NetArc {
                 label: a.ilabel,
                 weight: a.weight.0,
+                expected: 0.0,
                 next: base + a.nextstate,
             }));
             self.offsets.push(self.arcs.len() as u32);
@@ -56,6 +60,7 @@ impl Network {
                     None if a.ilabel == 0 => 0.0,
                     None => charge(i, a),
                 };
+                self.arcs[first_arc + i].expected = word as f32;
                 let via = a.weight.0 as f64 + word + self.ahead[(base + a.nextstate) as usize];
                 let ahead = &mut self.ahead[(base + s) as usize];
                 *ahead = ahead.min(via);

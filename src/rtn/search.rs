@@ -146,6 +146,7 @@ pub fn best_first<S: Scorer>(net: &Network, root: usize, scorer: &mut S, config:
             }
         }
         let (stack, state, models) = states.get(number);
+        let g = cost[number as usize];
         rows.push(number);
         let from = steps.len();
         let end = net.end(state);
@@ -153,7 +154,7 @@ pub fn best_first<S: Scorer>(net: &Network, root: usize, scorer: &mut S, config:
         if end < f32::INFINITY {
             if stack == 0 {
                 ending = (end as f64, scorer.end(models));
-                limit = limit.min(cost[number as usize] + ending.0 + ending.1 + config.beam + config.slack);
+                limit = limit.min(g + ending.0 + ending.1 + config.beam + config.slack);
                 ended = true;
             } else {
                 let back = states.stacks.key(stack);
@@ -161,7 +162,13 @@ pub fn best_first<S: Scorer>(net: &Network, root: usize, scorer: &mut S, config:
                 steps.push(Step { label: 0, network: end as f64, models: 0.0, next });
             }
         }
+        let above = states.stack_ahead[stack as usize];
         for a in net.arcs(state) {
+            // What cannot be in the beam need not be asked for; a float may be off by a bit.
+            let hope = g + a.weight as f64 + a.expected as f64 + net.ahead[a.next as usize] + above;
+            if hope > limit + 1e-3 {
+                continue;
+            }
             let (next, charged, label) = match pointed(a.label) {
                 Some(cell) => {
                     let begin = net.starts[cell];
@@ -183,7 +190,6 @@ pub fn best_first<S: Scorer>(net: &Network, root: usize, scorer: &mut S, config:
         offsets.push(steps.len());
         cost.resize(states.states.len(), f64::INFINITY);
         done.resize(states.states.len(), false);
-        let g = cost[number as usize];
         for step in &steps[from..] {
             let via = g + step.network + step.models;
             if via < cost[step.next as usize] {
