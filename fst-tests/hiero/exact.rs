@@ -224,6 +224,34 @@ fn short_lists_are_the_beginning_of_long_ones() {
     }
 }
 
+/// The models of a second pass take the place of those of the first.
+#[test]
+fn a_second_pass_has_its_own_model() {
+    let (first, second) = (Trigrams::new(13), Trigrams::new(14));
+    for (seed, case) in cases(7000, 40, SHALLOW) {
+        let want = expected(&case, Some(&second));
+        for (lattice, nbest) in [(true, 100_000), (false, 3)] {
+            let config = DecodeConfig { lattice, nbest, ..config(&case) };
+            let (mut decoder, sentence) = decoder(&case, model(&first), config);
+            decoder.second = model(&second);
+            let Ok(t) = decoder.decode(&sentence, false) else {
+                assert!(want.is_empty(), "{seed}");
+                continue;
+            };
+            let words = |h: &[u32]| h.iter().map(|&w| decoder.grammar.vocab.word(w).to_string()).collect::<Vec<_>>();
+            let got: Vec<(Vec<String>, f64)> = t.hypotheses.iter().map(|h| (words(&h.words), h.cost)).collect();
+            if lattice {
+                same(&got, &want, &format!("{seed}"));
+            } else {
+                let mut costs: Vec<f64> = want.values().copied().collect();
+                costs.sort_by(f64::total_cmp);
+                assert_eq!(got.len(), costs.len().min(nbest), "{seed}");
+                assert!(got.iter().zip(&costs).all(|(g, w)| (g.1 - w).abs() < CLOSE), "{seed}: {got:?} {costs:?}");
+            }
+        }
+    }
+}
+
 /// Lists of derivations, not of strings: every derivation of the chart, best first, with features that give its cost.
 #[test]
 fn lists_of_derivations() {

@@ -168,9 +168,16 @@ impl Decoder {
     fn search(&self, rtn: &Rtn, t: &mut Translation) -> Result<()> {
         let room = self.max_states();
         if !self.config.conditions.is_empty() {
-            let (pruned, _) = self.prune_cells(rtn, &self.config.conditions, room, SLACK)?;
+            let (pruned, net) = self.prune_cells(rtn, &self.config.conditions, room, SLACK)?;
             t.exactness = Exactness::Pruned;
-            self.pass(&pruned, t, room, None)?;
+            let widest = self.config.conditions.iter().fold(0.0, |b: f64, c| b.max(c.beam)).min(FORCED_BEAMS[0]);
+            if !self.pass_if_it_fits(&pruned, t, room, |t| self.guided(&net, rtn.root, t, widest, room))? {
+                t.notes.push(
+                    "the pruned cells together take more than --max-memory: the last search was guided by what words are \
+                     likely to cost, and may have missed something"
+                        .into(),
+                );
+            }
             t.pruned = Some(pruned);
             return Ok(());
         }
@@ -179,19 +186,18 @@ impl Decoder {
         if size <= EASY {
             return self.pass(rtn, t, room, None);
         }
-        // What can be found in a moment says how much more there can be to find.
-        let quick = lazy.then(|| self.forced(rtn, t, room)).transpose()?;
         let hopeless = match self.config.expansion {
             Expansion::Pdt => false,
             _ => size > room as f64 * if lazy { LAZILY } else { 1.0 },
         };
-        if !hopeless {
-            let bound = quick.as_ref().and_then(|_| t.hypotheses.first()).map(|h| h.cost);
-            let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
-            match self.pass(rtn, t, room, bound) {
-                Err(Error::Limit { .. }) => (t.first, t.hypotheses) = (first, hypotheses),
-                other => return other,
-            }
+        let mut quick = None;
+        let done = !hopeless
+            && self.pass_if_it_fits(rtn, t, room, |t| {
+                quick = Some(self.forced(rtn, t, room)?);
+                Ok(())
+            })?;
+        if done {
+            return Ok(());
         }
         let (pruned, beam) = match quick {
             Some(found) => found,
@@ -200,6 +206,32 @@ impl Decoder {
         t.exactness = Exactness::Forced(beam);
         t.pruned = Some(pruned);
         Ok(())
+    }
+
+    /// The exact search of a network, if it takes no more room than there is: false, and what `quick` found stays. What can
+    /// be found in a moment also says how much more there can be to find.
+    fn pass_if_it_fits(
+        &self,
+        rtn: &Rtn,
+        t: &mut Translation,
+        room: usize,
+        mut quick: impl FnMut(&mut Translation) -> Result<()>,
+    ) -> Result<bool> {
+        let lazy = self.is_lazy();
+        let mut bound = None;
+        if lazy {
+            quick(t)?;
+            bound = t.hypotheses.first().map(|h| h.cost);
+        }
+        let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
+        match self.pass(rtn, t, room, bound) {
+            Err(Error::Limit { .. }) => (t.first, t.hypotheses) = (first, hypotheses),
+            other => return other.map(|()| true),
+        }
+        if !lazy {
+            quick(t)?;
+        }
+        Ok(false)
     }
 
     /// The network is searched without being expanded first.
@@ -225,14 +257,7 @@ impl Decoder {
             let room = if beam == 0.0 { usize::MAX } else { room };
             let condition = Condition { nt: None, min_span: 2, max_states: FORCED_STATES, beam };
             let done = self.prune_cells(rtn, &[condition], room.min(FORCED_SEARCH), 0.0).and_then(|(pruned, net)| {
-                let mut wanted = Some(self.first_beam().unwrap_or(beam).min(FORCED_BEAMS[0]));
-                while let Some(now) = wanted {
-                    t.first = self.guided(&net, rtn.root, now, room)?;
-                    wanted = match self.second.is_empty() {
-                        true => self.wider(t, Some(now))?.flatten().filter(|&b| b <= FORCED_BEAMS[0]),
-                        false => None,
-                    };
-                }
+                self.guided(&net, rtn.root, t, beam, room)?;
                 Ok(pruned)
             });
             match done {
@@ -244,14 +269,24 @@ impl Decoder {
         Err(last.unwrap_or_else(|| Error::op("decode", "no beam fits")))
     }
 
-    /// The root of a network that local pruning left, searched with what words are likely to cost.
-    fn guided(&self, net: &Network, root: usize, beam: f64, room: usize) -> Result<Scored> {
+    /// The root of a network that local pruning left, searched with what words are likely to cost; where nothing else says
+    /// how much is wanted, with this beam.
+    fn guided(&self, net: &Network, root: usize, t: &mut Translation, beam: f64, room: usize) -> Result<()> {
         let max_states = room.min(16 * FORCED_SEARCH);
-        let search = SearchConfig { beam, slack: SLACK, bound: f64::INFINITY, max_states, cut: true };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
-        let mut scorer = Models::new(&terms, &self.labels, &self.search_config())?;
-        let found = best_first(net, root, &mut scorer, &search)?;
-        self.finish(found, beam, room)
+        let guess = self.first_beam().unwrap_or(beam).min(FORCED_BEAMS[0]);
+        let mut wanted = Some(self.config.prune.unwrap_or(guess));
+        while let Some(now) = wanted {
+            let search = SearchConfig { beam: now, slack: SLACK, bound: f64::INFINITY, max_states, cut: true };
+            let mut scorer = Models::new(&terms, &self.labels, &self.search_config())?;
+            let found = best_first(net, root, &mut scorer, &search)?;
+            t.first = self.finish(found, now, room)?;
+            wanted = match self.second.is_empty() {
+                true => self.wider(t, Some(now))?.flatten().filter(|&b| b <= FORCED_BEAMS[0]),
+                false => None,
+            };
+        }
+        Ok(())
     }
 
     fn prune_cells(
