@@ -13,18 +13,18 @@ use weft::rules::load::{LoadConfig, load};
 use crate::brute::{Case, PLAIN, SHALLOW, Shape, WIDE, case};
 use crate::model::{Model, random_text, run};
 
-const WEIGHTS: [f64; 3] = [0.5, 2.0, 0.25];
+pub const WEIGHTS: [f64; 3] = [0.5, 2.0, 0.25];
 const SCALE: f64 = 0.75;
 const PENALTY: f64 = -0.5;
 
 /// A trigram model of the target words, read by weft and by the tests' own reader.
-struct Trigrams {
+pub struct Trigrams {
     weft: Shared<NgramModel>,
     plain: Model,
 }
 
 impl Trigrams {
-    fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         let text = random_text(seed, 60, 5);
         let arpa = run(&[text.as_bytes()], |o| o.order = 3).unwrap().0;
         let dir = tempfile::tempdir().unwrap();
@@ -46,7 +46,7 @@ impl Trigrams {
     }
 }
 
-fn config(case: &Case) -> DecodeConfig {
+pub fn config(case: &Case) -> DecodeConfig {
     DecodeConfig {
         parse: ParseConfig { max_span: case.max_span, pass_through: PassThrough::Never },
         expansion: Expansion::Full,
@@ -65,7 +65,7 @@ fn config(case: &Case) -> DecodeConfig {
     }
 }
 
-fn decoder(case: &Case, models: Vec<LanguageModel>, config: DecodeConfig) -> (Decoder, Vec<u32>) {
+pub fn decoder(case: &Case, models: Vec<LanguageModel>, config: DecodeConfig) -> (Decoder, Vec<u32>) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("rules");
     std::fs::write(&file, case.file()).unwrap();
@@ -86,7 +86,7 @@ fn decoder(case: &Case, models: Vec<LanguageModel>, config: DecodeConfig) -> (De
     (Decoder::new(grammar, models, vec![], config, false).unwrap(), sentence)
 }
 
-fn model(lm: &Trigrams) -> Vec<LanguageModel> {
+pub fn model(lm: &Trigrams) -> Vec<LanguageModel> {
     vec![LanguageModel { model: lm.weft.clone(), scale: SCALE, name: "lm".into(), feature: "LM".into() }]
 }
 
@@ -127,7 +127,7 @@ fn same(got: &[(Vec<String>, f64)], want: &BTreeMap<Vec<String>, f64>, what: &st
     assert!(got.windows(2).all(|p| p[0].1 <= p[1].1 + CLOSE), "{what}: not in order");
 }
 
-fn cases(from: u64, count: u64, shape: Shape) -> impl Iterator<Item = (u64, Case)> {
+pub fn cases(from: u64, count: u64, shape: Shape) -> impl Iterator<Item = (u64, Case)> {
     // Enumerations that would take too long are left out; nothing else is.
     (from..from + count)
         .map(move |seed| (seed, case(seed, shape)))

@@ -12,3 +12,4 @@ mod command;
 mod exact;
 mod figure;
 mod hifst;
+mod rule_lattice;

@@ -28,12 +28,17 @@ use crate::rules::load::{LoadConfig, Loaded, load};
     after_help = "Weights are a file of lines `EgivenF = 0.4`; rules' features have the names that `weft rules` gives them,\n\
                   columns of other formats F1, F2, ...; the models are LM, LM2, ..., the number of words is WordPenalty, glue\n\
                   rules have Glue, words that are passed through PassThrough. Costs are weights times features, −ln p.\n\n\
+                  Rule lattices have a path for each derivation. Input labels are numbers of rules, from 1, which hold for the\n\
+                  rules of one call; one more than the rules is PassThrough. Symbols are rules with `_` for blanks, and #LABEL\n\
+                  after all but the first of equal ones. A rule comes before those of its nonterminals, but glue after what\n\
+                  it adds to.\n\n\
                   Examples:\n  \
                   weft decode --rules h.rules --lm words.arpa src.txt\n  \
                   weft decode --rules h.rules --lm words.arpa --nbest 3 --unique src.txt\n  \
                   weft decode --rules h.rules --lm words.arpa --prune 5 --lattices 'lats/?.fst.gz' --dump dump src.txt\n  \
                   weft decode --rules g.hifst --format hifst --feature-weights 1 --prune 9 --nbest 10 --unique src.idx\n  \
-                  weft decode --rules h.rules --lm words.arpa --prune-cell X,3,100,4 --derivation src.txt"
+                  weft decode --rules h.rules --lm words.arpa --prune-cell X,3,100,4 --derivation src.txt\n  \
+                  weft decode --rules h.rules --prune 3 --rule-lattices 'rl/?.fst.gz' --rule-features rl.txt src.txt"
 )]
 pub struct DecodeArgs {
     /// Sentences, one a line (`-` or nothing: standard input)
@@ -102,6 +107,13 @@ pub struct DecodeArgs {
     /// Write lattices: a name with `?` for the sentence's number, or an archive (.far)
     #[arg(long, value_name = "FILE")]
     lattices: Option<String>,
+    /// Write the derivations of the lattices' strings, from rules to words, with the rules' costs: a name with `?`, or an
+    /// archive (.far)
+    #[arg(long, value_name = "FILE")]
+    rule_lattices: Option<String>,
+    /// Write the rules of the rule lattices: label, rule and features
+    #[arg(long, value_name = "FILE")]
+    rule_features: Option<String>,
     /// Print the rules of the best translation with their spans, after it or to a file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
     derivation: Option<String>,
@@ -161,13 +173,18 @@ impl DecodeArgs {
         if self.unique && self.nbest.is_none() {
             return Err(Error::usage("--unique is about n-best lists: add --nbest N"));
         }
-        if let Some(name) = &self.lattices
-            && !name.ends_with(".far")
-            && !crate::format::template::is_template(name)
-        {
-            return Err(Error::usage(format!(
-                "{name}: one file cannot hold the lattices of several sentences; put `?` in its name or end it in .far"
-            )));
+        for name in self.lattices.iter().chain(&self.rule_lattices) {
+            if !name.ends_with(".far") && !crate::format::template::is_template(name) {
+                return Err(Error::usage(format!(
+                    "{name}: one file cannot hold the lattices of several sentences; put `?` in its name or end it in .far"
+                )));
+            }
+        }
+        if self.lattices.is_some() && self.lattices == self.rule_lattices {
+            return Err(Error::usage("--lattices and --rule-lattices have the same name: they are different lattices"));
+        }
+        if self.rule_features.is_some() && self.rule_lattices.is_none() {
+            return Err(Error::usage("--rule-features is about rule lattices: add --rule-lattices FILE"));
         }
         Ok(())
     }
@@ -236,7 +253,7 @@ impl DecodeArgs {
             prune: self.prune,
             nbest: self.nbest.unwrap_or(1),
             unique: self.unique,
-            lattice: self.lattices.is_some() || self.dump.is_some(),
+            lattice: self.lattices.is_some() || self.rule_lattices.is_some() || self.dump.is_some(),
             derivations: self.derivation.is_some() || self.nbest.is_some(),
             boundaries: self.boundaries.unwrap_or(if integers { Boundaries::Present } else { Boundaries::Add }),
             silent: format == RuleFormat::Hifst,

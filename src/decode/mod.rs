@@ -16,11 +16,14 @@ use std::sync::Arc as Shared;
 
 use crate::chart::parse::ParseConfig;
 use crate::error::Result;
+use crate::fst::flat::FlatFst;
+use crate::fst::semiring::Tropical;
 use crate::fst::symbols::SymbolTable;
 use crate::lm::NgramModel;
 use crate::lm::apply::labels::Labels;
 use crate::lm::apply::{ApplyConfig, Boundaries, Term};
 use crate::rtn::local::Condition;
+use crate::rtn::rule_lattice::{RuleLatticeConfig, rule_lattice};
 use crate::rules::grammar::Grammar;
 use crate::rules::load::SPECIAL;
 
@@ -119,6 +122,13 @@ impl Decoder {
         let labels = Labels::of_words(model_words.iter().map(|(w, _)| w), &terms, &silent);
         let symbols = Shared::new(grammar.vocab.to_symbols("words"));
         Ok(Decoder { grammar, models, second, config, model_words, labels, integers, symbols })
+    }
+
+    /// Every derivation of every string of the lattice, as a transducer from rules to words; a limit error if that takes
+    /// more memory than a sentence may.
+    pub fn rule_lattice(&self, t: &Translation) -> Result<FlatFst<Tropical>> {
+        let config = RuleLatticeConfig { pass_through: self.config.pass_through, max_states: self.max_states() };
+        rule_lattice(&self.grammar, &t.chart, &t.lattice().whole, &config)
     }
 
     /// States and arcs that fit into the memory of a sentence, about.

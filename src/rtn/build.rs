@@ -78,7 +78,7 @@ fn first_nonterminals(grammar: &Grammar, applied: &Applied) -> Vec<Option<u32>> 
 }
 
 /// The goal and all cells of the start symbol that a string of one of these begins with.
-fn spine_cells(grammar: &Grammar, chart: &Chart, goal: u32) -> Vec<u32> {
+pub(super) fn spine_cells(grammar: &Grammar, chart: &Chart, goal: u32) -> Vec<u32> {
     let mut spine = vec![goal];
     let mut next = 0;
     while let Some(&c) = spine.get(next) {

@@ -5,6 +5,7 @@
 //!                   ├──── local: cells pruned with the LM ──┘
 //!                   ├──── lazy: network × LM, best first, only what a beam needs ──► lattice
 //!                   └──── pushdown: network × LM as a network, then expanded ──────► lattice
+//! Chart × lattice ──rule_lattice──► transducer from rules to words
 //! ```
 
 pub mod build;
@@ -14,6 +15,8 @@ pub mod expand;
 pub mod local;
 pub mod network;
 pub mod pushdown;
+pub mod rule_lattice;
+mod rule_parts;
 pub mod search;
 
 use crate::fst::flat::{FlatFst, Label};

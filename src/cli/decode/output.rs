@@ -1,7 +1,9 @@
 //! What is printed and written of a translation.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write;
+use std::sync::Arc as Shared;
 
 use super::DecodeArgs;
 use super::run::{Done, Sentence};
@@ -9,10 +11,13 @@ use crate::decode::{Decoder, Translation, dump};
 use crate::error::{Error, Result};
 use crate::format::far::{FarType, FarWriter};
 use crate::format::{io, number, template};
-use crate::fst::flat::FlatFst;
+use crate::fst::flat::{EPSILON, FlatFst, Label};
 use crate::fst::semiring::Tropical;
+use crate::fst::symbols::SymbolTable;
 use crate::rtn::derive::Derivation;
-use crate::text::vocab::WordId;
+use crate::rtn::rule_lattice::labelled;
+use crate::rules::grammar::{Grammar, PASS_THROUGH};
+use crate::text::vocab::{self, WordId};
 
 /// The common outputs, in the order of the sentences.
 pub struct Outputs {
@@ -21,22 +26,33 @@ pub struct Outputs {
     derivations: Option<io::Output>,
     inline: bool,
     archive: Option<FarWriter>,
+    rule_archive: Option<FarWriter>,
+    rule_features: Option<io::Output>,
+    /// Input labels of all rule lattices.
+    rules: BTreeSet<Label>,
     width: usize,
 }
 
 impl Outputs {
     pub fn new(args: &DecodeArgs, sentences: &[Sentence]) -> Result<Self> {
         let derivations = args.derivation.as_deref().filter(|f| !io::is_stdio(f)).map(io::create).transpose()?;
-        let archive = args.lattices.as_deref().filter(|f| !template::is_template(f));
+        let archive = |name: &Option<String>| {
+            let name = name.as_deref().filter(|f| !template::is_template(f));
+            name.map(|f| FarWriter::create(f, FarType::Table)).transpose()
+        };
+        let archived = [&args.lattices, &args.rule_lattices].into_iter().flatten().any(|f| !template::is_template(f));
         let width = sentences.iter().map(|s| s.number).max().unwrap_or(0).to_string().len();
-        if archive.is_some() && sentences.windows(2).any(|p| p[0].number >= p[1].number) {
+        if archived && sentences.windows(2).any(|p| p[0].number >= p[1].number) {
             return Err(Error::usage("an archive has its keys in order: name the sentences of --range in order"));
         }
         Ok(Outputs {
             text: io::create(&args.output)?,
             inline: args.derivation.is_some() && derivations.is_none(),
             derivations,
-            archive: archive.map(|f| FarWriter::create(f, FarType::Table)).transpose()?,
+            archive: archive(&args.lattices)?,
+            rule_archive: archive(&args.rule_lattices)?,
+            rule_features: args.rule_features.as_deref().map(io::create).transpose()?,
+            rules: BTreeSet::new(),
             width,
         })
     }
@@ -49,16 +65,25 @@ impl Outputs {
         if let Some(out) = &mut self.derivations {
             write(out, &format!("# {}\n{}", done.number, done.derivation))?;
         }
-        match (&mut self.archive, &done.lattice) {
-            (Some(archive), Some(lattice)) => archive.add(&format!("{:0>w$}", done.number, w = self.width), lattice),
-            _ => Ok(()),
+        self.rules.extend(&done.rules);
+        let key = format!("{:0>w$}", done.number, w = self.width);
+        let archives = [(&mut self.archive, &done.lattice), (&mut self.rule_archive, &done.rule_lattice)];
+        for (archive, lattice) in archives {
+            if let (Some(archive), Some(lattice)) = (archive, lattice) {
+                archive.add(&key, lattice)?;
+            }
         }
+        Ok(())
     }
 
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(self, grammar: &Grammar) -> Result<()> {
         self.text.commit()?;
         self.derivations.map_or(Ok(()), io::Output::commit)?;
-        self.archive.map_or(Ok(()), FarWriter::finish)
+        self.archive.map_or(Ok(()), FarWriter::finish)?;
+        self.rule_archive.map_or(Ok(()), FarWriter::finish)?;
+        let Some(out) = self.rule_features else { return Ok(()) };
+        let lines: String = self.rules.iter().map(|&l| format!("{l}\t{}\n", labelled_rule(grammar, l))).collect();
+        out.write_and_commit(lines.as_bytes())
     }
 }
 
@@ -117,16 +142,54 @@ pub fn derivation(decoder: &Decoder, t: &Translation) -> String {
 
 /// The lattice as it is written: with its words, or with HiFST's numbers for labels.
 pub fn lattice(decoder: &Decoder, t: &Translation) -> FlatFst<Tropical> {
-    let fst = t.lattice().whole.clone();
+    let mut fst = with_words(decoder, t.lattice().whole.clone());
+    fst.isyms = fst.osyms.clone();
+    fst.all_arcs_mut().iter_mut().for_each(|a| a.ilabel = a.olabel);
+    fst
+}
+
+/// Names of words for output labels; or HiFST's numbers for these.
+fn with_words(decoder: &Decoder, mut fst: FlatFst<Tropical>) -> FlatFst<Tropical> {
     if !decoder.integers {
-        let symbols = dump::symbols(decoder, None, std::iter::once(&fst));
-        return fst.with_symbols(Some(symbols.clone()), Some(symbols));
+        fst.osyms = Some(dump::symbols(decoder, None, std::iter::once(&fst)));
+        return fst;
     }
-    let mut fst = fst;
     for a in fst.all_arcs_mut() {
         // Words of such grammars are numbers; a word of a sentence that is none has no label in HiFST either.
-        let label = decoder.grammar.vocab.word(a.olabel as WordId).parse().unwrap_or(0);
-        (a.ilabel, a.olabel) = (label, label);
+        a.olabel = decoder.grammar.vocab.word(a.olabel as WordId).parse().unwrap_or(EPSILON);
     }
     fst
+}
+
+/// The rule lattice as it is written, with the names of its rules; and its rules' labels.
+pub fn rule_lattice(decoder: &Decoder, t: &Translation) -> Result<(FlatFst<Tropical>, BTreeSet<Label>)> {
+    let mut fst = with_words(decoder, decoder.rule_lattice(t)?);
+    let labels: BTreeSet<Label> = fst.all_arcs().iter().map(|a| a.ilabel).filter(|&l| l != EPSILON).collect();
+    let mut names = SymbolTable::new("rules");
+    names.add_with_key(vocab::EPSILON, EPSILON as i64);
+    for &label in &labels {
+        let name = match labelled(&decoder.grammar, label) {
+            Some(rule) => decoder.grammar.show(rule).replace(' ', "_"),
+            None => PASS_THROUGH.to_string(),
+        };
+        // Two rules may look the same: those of two files, or with `_` in their words.
+        let name = if names.key(&name).is_some() { format!("{name}#{label}") } else { name };
+        names.add_with_key(&name, label as i64);
+    }
+    fst.isyms = Some(Shared::new(names));
+    Ok((fst, labels))
+}
+
+/// The rule of an input label, as cdec writes it; what passes words through as a rule of that word.
+fn labelled_rule(grammar: &Grammar, label: Label) -> String {
+    let Some(rule) = labelled(grammar, label) else {
+        let lhs = &grammar.nonterminals()[grammar.oov_nonterminal() as usize];
+        return format!("[{lhs}] ||| {PASS_THROUGH} ||| {PASS_THROUGH} ||| {PASS_THROUGH}=1");
+    };
+    let mut line = grammar.show(rule);
+    for (i, (name, value)) in grammar.rule_features(rule).enumerate() {
+        let gap = if i == 0 { " ||| " } else { " " };
+        let _ = write!(line, "{gap}{}={value}", grammar.features()[name as usize]);
+    }
+    line
 }

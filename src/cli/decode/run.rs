@@ -1,6 +1,6 @@
 //! All sentences: in parallel, results in order, a failing one named and the others done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,6 +17,8 @@ use crate::error::{Error, Result};
 use crate::format::template::NumberRange;
 use crate::format::{binary, io, template};
 use crate::fst::any::AnyFst;
+use crate::fst::flat::{FlatFst, Label};
+use crate::fst::semiring::Tropical;
 use crate::rtn::expand;
 use crate::text::vocab::Vocab;
 
@@ -72,6 +74,9 @@ pub struct Done {
     pub text: String,
     pub derivation: String,
     pub lattice: Option<AnyFst>,
+    pub rule_lattice: Option<AnyFst>,
+    /// Input labels of the rule lattice.
+    pub rules: BTreeSet<Label>,
     pub notes: Vec<String>,
     pub failure: Option<String>,
     pub exactness: Exactness,
@@ -123,7 +128,7 @@ pub fn run(args: &DecodeArgs, decoder: &Decoder, sentences: &[Sentence], words: 
         Ok(())
     })?;
     bar.finish_and_clear();
-    outputs.finish()?;
+    outputs.finish(&decoder.grammar)?;
     Ok(counts.report(sentences.len(), args.prune))
 }
 
@@ -213,6 +218,8 @@ fn one(args: &DecodeArgs, decoder: &Decoder, sentence: &Sentence, words: &[u32])
         text: String::new(),
         derivation: String::new(),
         lattice: None,
+        rule_lattice: None,
+        rules: BTreeSet::new(),
         notes: vec![],
         failure: None,
         exactness: Exactness::Exact,
@@ -263,12 +270,30 @@ fn translate(args: &DecodeArgs, decoder: &Decoder, sentence: &Sentence, words: &
         dump::dump(decoder, &t, &Path::new(dir).join(&key))?;
     }
     if let Some(name) = &args.lattices {
-        let lattice = AnyFst::Standard(output::lattice(decoder, &t));
-        if template::is_template(name) {
-            binary::write(&template::fill(name, &key), &lattice, binary::Container::Vector)?;
-        } else {
-            done.lattice = Some(lattice);
+        done.lattice = written(name, &key, output::lattice(decoder, &t))?;
+    }
+    if let Some(name) = &args.rule_lattices {
+        match output::rule_lattice(decoder, &t) {
+            Ok((fst, rules)) => {
+                done.rules = rules;
+                done.rule_lattice = written(name, &key, fst)?;
+            }
+            Err(Error::Limit { .. }) => done.notes.push(
+                "no rule lattice: it takes more than --max-memory; a smaller beam (--prune) leaves fewer derivations"
+                    .into(),
+            ),
+            Err(e) => return Err(e),
         }
     }
     Ok(())
+}
+
+/// Writes a lattice to a file of its own; given back if it goes into an archive.
+fn written(name: &str, key: &str, fst: FlatFst<Tropical>) -> Result<Option<AnyFst>> {
+    let fst = AnyFst::Standard(fst);
+    if !template::is_template(name) {
+        return Ok(Some(fst));
+    }
+    binary::write(&template::fill(name, key), &fst, binary::Container::Vector)?;
+    Ok(None)
 }
