@@ -11,7 +11,10 @@ use crate::fst::any::AnyFst;
 use crate::fst::flat::FlatFst;
 use crate::fst::semiring::Tropical;
 use crate::fst::symbols::SymbolTable;
-use crate::rtn::{Rtn, pointed};
+use crate::rtn::{Rtn, expand, pointed};
+
+/// Arcs of an expansion that is made only to be written.
+const LOOKED_AT: f64 = 200_000.0;
 
 /// Writes DIR/N: the chart, the cells, the lattices before and after the models.
 pub fn dump(decoder: &Decoder, t: &Translation, dir: &Path) -> Result<()> {
@@ -33,7 +36,12 @@ pub fn dump(decoder: &Decoder, t: &Translation, dir: &Path) -> Result<()> {
         write_text(&dir.join(format!("{name}.txt")), &list)?;
     }
     let lattice = |fst, name: &str| write(&symbols(decoder, None, std::iter::once(fst)), fst, &dir.join(name));
-    if let Some(fst) = &t.expanded {
+    // A search may have gone without the expansion; where it is not too large, it is made to be looked at.
+    let made = match (&t.expanded, t.pruned.as_ref().or(t.network.as_ref())) {
+        (None, Some(rtn)) if expand::sizes(rtn)[rtn.root] <= LOOKED_AT => expand::expand(rtn, usize::MAX).ok(),
+        _ => None,
+    };
+    if let Some(fst) = t.expanded.as_ref().or(made.as_ref()) {
         lattice(fst, "lattice")?;
     }
     lattice(&t.first.whole, "lattice-lm")?;

@@ -184,11 +184,14 @@ impl Decoder {
         let size = expand::sizes(rtn)[rtn.root];
         let lazy = self.is_lazy();
         if size <= EASY {
-            return self.pass(rtn, t, room, None);
+            match self.pass(rtn, t, room, None) {
+                Err(Error::Limit { .. }) => {}
+                other => return other,
+            }
         }
         let hopeless = match self.config.expansion {
-            Expansion::Pdt => false,
-            _ => size > room as f64 * if lazy { LAZILY } else { 1.0 },
+            Expansion::Pdt => size <= EASY,
+            _ => size <= EASY || size > room as f64 * if lazy { LAZILY } else { 1.0 },
         };
         let mut quick = None;
         let done = !hopeless
