@@ -39,6 +39,8 @@ fn bad_input_has_a_place() {
     let s = Sandbox::new();
     s.write("bad.rules", "[X] ||| a ||| b ||| F=1\n[X] ||| a [X,1] ||| b ||| F=1\n");
     s.run("weft decode --rules bad.rules src.txt").fails(2, &["bad.rules:2:"]);
+    s.run("gzip -c h.rules > whole.gz && head -c 60 whole.gz > cut.gz").ok();
+    s.run("weft decode --rules cut.gz src.txt").fails(2, &["cut.gz: byte ", "cut off"]);
     s.write("empty.rules", "\n");
     s.run("weft decode --rules empty.rules src.txt").fails(2, &["empty.rules", "no rules"]);
     s.run("weft decode --rules none.rules src.txt").fails(2, &["none.rules: No such file"]);

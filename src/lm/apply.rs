@@ -15,6 +15,7 @@ mod pruned;
 pub mod scorer;
 
 pub use parts::Part;
+pub(crate) use pruned::Cost;
 
 use super::LanguageModel;
 use crate::error::{Error, Result};

@@ -6,7 +6,7 @@
 //! paths in the beam are found (A*, Hart et al. 1968); a sharper look-ahead that is only nearly right finds nearly all of
 //! them with a fraction of the states, which is what local pruning wants. What is left is then pruned exactly, in f64.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::network::Network;
@@ -16,6 +16,7 @@ use crate::fst::flat::{Arc, FlatFst, NO_STATE, StateId};
 use crate::fst::semiring::{Tropical, Weight};
 use crate::fst::statetable::StateTable;
 use crate::fst::visit;
+use crate::lm::apply::Cost;
 use crate::lm::apply::scorer::Scorer;
 
 #[derive(Clone, Copy, Debug)]
@@ -40,22 +41,6 @@ pub struct Found {
     pub whole: FlatFst<Tropical>,
     /// States that were expanded on the way.
     pub expanded: usize,
-}
-
-/// Costs in their order; none is NaN.
-#[derive(Clone, Copy, PartialEq)]
-struct Cost(f64);
-
-impl Eq for Cost {}
-impl Ord for Cost {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-impl PartialOrd for Cost {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 #[derive(Clone, Copy)]

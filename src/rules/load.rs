@@ -62,6 +62,7 @@ fn load_file(
     let mut input = io::open(file)?;
     let mut format = config.format;
     let mut number = 1;
+    let mut bytes = 0;
     let mut text = String::new();
     loop {
         text.clear();
@@ -69,12 +70,15 @@ fn load_file(
         while lines < BATCH {
             match input.reader.read_line(&mut text) {
                 Ok(0) => break,
-                Ok(_) => lines += 1,
+                Ok(n) => {
+                    lines += 1;
+                    bytes += n as u64;
+                }
                 Err(e) if e.kind() == std::io::ErrorKind::InvalidData => {
                     let line = number + lines;
                     return Err(Error::text(&input.name, line, 1, format!("not UTF-8 text, or damaged: {e}")));
                 }
-                Err(e) => return Err(Error::io(&input.name, e)),
+                Err(e) => return Err(io::read_error(&input.name, bytes, e)),
             }
         }
         if lines == 0 {

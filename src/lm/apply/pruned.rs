@@ -70,7 +70,7 @@ pub fn best_first<W: Weight, S: Scorer>(
 
 /// Costs in their order; none is NaN.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Cost(f64);
+pub struct Cost(pub f64);
 
 impl Eq for Cost {}
 impl Ord for Cost {
