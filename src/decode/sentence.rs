@@ -304,7 +304,7 @@ impl Decoder {
         let inside = ApplyConfig { boundaries: Boundaries::None, ..self.apply_config(None) };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
         let mut scorer = Models::new(&terms, &self.labels, &inside)?;
-        prune_cells(rtn, &mut scorer, &local).map(|(rtn, net, _)| (rtn, net))
+        prune_cells(rtn, &mut scorer, &local)
     }
 
     /// From the network to the lattice with the models' costs and the hypotheses, with room for so many states. `known`:

@@ -28,7 +28,7 @@ pub fn sizes(rtn: &Rtn) -> Vec<f64> {
     sizes
 }
 
-/// The lattice of the whole network, with epsilons for calls and returns; at most `max_arcs`, about.
+/// The lattice of a cell, with epsilons for calls and returns; a limit error beyond `max_states`.
 pub fn expand_root(rtn: &Rtn, root: usize, max_states: usize) -> Result<FlatFst<Tropical>> {
     let used = reachable(rtn, root);
     let parts: Vec<(Label, &FlatFst<Tropical>)> =

@@ -47,22 +47,12 @@ pub struct LocalConfig {
     pub slack: f64,
 }
 
-/// What was done.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Pruned {
-    /// Cells that were pruned.
-    pub cells: usize,
-    /// States that the searches expanded.
-    pub states: usize,
-}
-
 /// The network with its cells pruned, where pointers to pruned cells lead to plain automata without pointers; and the same
 /// as it is searched, with what words are likely to cost.
-pub fn prune_cells<S: Scorer>(rtn: &Rtn, scorer: &mut S, config: &LocalConfig) -> Result<(Rtn, Network, Pruned)> {
+pub fn prune_cells<S: Scorer>(rtn: &Rtn, scorer: &mut S, config: &LocalConfig) -> Result<(Rtn, Network)> {
     let mut out = Rtn { cells: Vec::with_capacity(rtn.cells.len()), spans: rtn.spans.clone(), root: rtn.root };
     let mut net = Network::default();
     let mut sizes: Vec<f64> = vec![];
-    let mut done = Pruned::default();
     for (c, cell) in rtn.cells.iter().enumerate() {
         // The two ends of a called automaton fall together with the ends of the arc.
         let calls = cell.all_arcs().iter().filter_map(|a| pointed(a.olabel));
@@ -84,8 +74,6 @@ pub fn prune_cells<S: Scorer>(rtn: &Rtn, scorer: &mut S, config: &LocalConfig) -
             cut: true,
         };
         let found = best_first(&net, c, scorer, &search)?;
-        done.cells += 1;
-        done.states += found.expanded;
         let pruned = rmepsilon(found.network, &Default::default())?;
         let exact = DeterminizeConfig { delta: expand::EXACT, ..DeterminizeConfig::default() };
         let pruned = determinize(&pruned, &exact)?;
@@ -99,7 +87,7 @@ pub fn prune_cells<S: Scorer>(rtn: &Rtn, scorer: &mut S, config: &LocalConfig) -
         sizes.push(pruned.num_states() as f64);
         out.cells.push(pruned);
     }
-    Ok((out, net, done))
+    Ok((out, net))
 }
 
 /// Where the first word of a cell lies between the least that it can cost and what it costs with nothing before it: the

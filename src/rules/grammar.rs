@@ -25,8 +25,6 @@ pub const NONTERMINAL: u32 = 1 << 30;
 
 /// The name of the start symbol.
 pub const START: &str = "S";
-/// The name of the symbol that plain Hiero rules have.
-pub const HIERO: &str = "X";
 
 /// What rules that no file holds are charged for, and what files call them.
 pub const GLUE: &str = "Glue";
