@@ -8,7 +8,7 @@
 //!
 //! Modules in pipeline order: `text` and `rules` are what comes in, `chart` says which rules apply where, `rtn` makes
 //! automata of that and expands them, `decode` puts these together; `fst` computes on automata, `lm` scores them,
-//! `format` reads and writes, `cli` is the command.
+//! `rescore` chooses from finished lattices, `format` reads and writes, `cli` is the command.
 
 pub mod error;
 pub mod text;
@@ -18,6 +18,7 @@ pub mod decode;
 pub mod format;
 pub mod fst;
 pub mod lm;
+pub mod rescore;
 pub mod rtn;
 pub mod rules;
 

@@ -9,6 +9,7 @@ pub mod far;
 pub mod fst;
 pub mod lm;
 pub mod memory;
+pub mod rescore;
 pub mod rules;
 
 use std::ffi::OsString;
@@ -52,6 +53,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Translation rules: extract, score, filter, convert, make shallow
     Rules(rules::RulesArgs),
+    /// What is done to finished lattices
+    Rescore(rescore::RescoreArgs),
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
 }
@@ -90,6 +93,7 @@ impl Weft {
             Command::Rules(args) => args.run(),
             Command::Decode(args) => args.run(),
             Command::Demo(args) => args.run(),
+            Command::Rescore(args) => args.run(),
             Command::Cascade(args) => args.run(),
         }?;
         env.finish()?;
