@@ -47,7 +47,7 @@ pub struct CascadeArgs {
 pub struct RunArgs {
     /// Automata, templates with `?`, or archives (`-` or nothing: standard input)
     #[arg(value_name = "INPUT")]
-    inputs: Vec<String>,
+    pub inputs: Vec<String>,
     /// Numbers of a template: 1:10,15 or first:step:last
     #[arg(long, value_name = "RANGE")]
     range: Option<String>,
@@ -56,7 +56,7 @@ pub struct RunArgs {
     pub output: Option<String>,
     /// Inputs at a time; 0 is one a processor
     #[arg(short = 'j', long, default_value_t = 0, value_name = "N")]
-    threads: usize,
+    pub threads: usize,
     /// Write what every stage made to DIR/INPUT/NN-STAGE.fst and .txt
     #[arg(long, value_name = "DIR")]
     dump: Option<String>,
