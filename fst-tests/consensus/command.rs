@@ -69,6 +69,8 @@ fn wrong_calls_of_consensus() {
     s.run("weft rescore consensus --kendall --over samples perms.fst").fails(2, &["--samples FILE"]);
     s.run("weft rescore consensus --kendall --log-weights perms.fst").fails(2, &["--samples"]);
     s.run("weft rescore consensus --kendall --samples perms.txt -o x.fst").fails(2, &["text"]);
+    s.run("weft rescore consensus --kendall perms.fst --json -o x.fst")
+        .fails(2, &["x.fst is the name of an automaton"]);
     s.run("weft rescore consensus --kendall --alpha nan perms.fst").fails(2, &["--alpha"]);
 }
 
@@ -109,7 +111,7 @@ fn lattices_that_are_no_permutations() {
         "which is on other paths, is missing",
         "p/4.fst: rescore-consensus: the lattice has a cycle",
         "p/5.fst: rescore-consensus: the lattice has no path",
-        "p/6.fst: rescore-consensus: state 0 has the weight",
+        "p/6.fst: byte ",
         "p/8.fst: No such file",
         "6 of 8 inputs failed",
     ];
@@ -183,7 +185,7 @@ fn oracles_of_bad_input() {
     let parts = [
         "l/2.fst: rescore-oracle: the lattice has a cycle",
         "l/3.fst: rescore-oracle: the lattice has no path",
-        "l/4.fst: rescore-oracle: state 0 has the weight",
+        "l/4.fst: byte ",
         "l/5.fst: rescore-oracle: the lattice has no symbol table, and the reference of sentence 5 has words",
         "--symbols",
         "l/6.fst: rescore-oracle: ref.txt has 5 lines, and none for sentence 6",
@@ -199,6 +201,7 @@ fn oracles_of_bad_input() {
     s.write("short.txt", "the\n");
     let two = "weft rescore oracle --refs ref.txt --refs short.txt l/1.fst";
     s.run(two).fails(1, &["ref.txt has 5 lines and short.txt has 1"]);
+    s.run("weft rescore oracle --refs ref.txt --scores l/1.fst -o x.far").fails(2, &["name a text file"]);
     s.run("weft rescore oracle l/1.fst").fails(2, &["--refs"]);
     s.run("weft rescore oracle --refs none.txt l/1.fst").fails(2, &["none.txt"]);
     s.run("weft rescore oracle --refs ref.txt --p 0 --r 1 l/1.fst").fails(2, &["--p and --r"]);

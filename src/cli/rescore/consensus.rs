@@ -5,9 +5,9 @@ use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::{RescoreStage, alone, makes_automata};
+use super::{RescoreStage, alone, prints};
 use crate::cli::cascade::RunArgs;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
@@ -110,7 +110,7 @@ impl Cmd {
             }
             (Some(file), _) => self.sampled(file),
             (None, _) => {
-                stage.print = !makes_automata(self.run.output.as_deref());
+                stage.print = prints(self.run.output.as_deref(), stage.scores || stage.json)?;
                 self.run.run(&[alone(OP, RescoreStage::RescoreConsensus(stage))])
             }
         }
@@ -119,9 +119,7 @@ impl Cmd {
     /// One answer a sentence; a sentence that fails keeps its line, empty.
     fn sampled(&self, file: &str) -> Result<Status> {
         let output = self.run.output.as_deref().unwrap_or("-");
-        if makes_automata(Some(output)) {
-            return Err(Error::usage(format!("{output}: the answers to samples are text; name a text file")));
-        }
+        prints(Some(output), true)?;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.run.threads)
             .build()
@@ -159,7 +157,7 @@ impl Cmd {
                         failed += 1;
                         eprintln!("weft: sentence {number}: {e}");
                         if self.stage.json {
-                            format!("{}\n", json!({ "sentence": number, "error": e.to_string() }))
+                            Line::Failure { sentence: number, error: e.to_string() }.text()
                         } else {
                             "\n".into()
                         }
@@ -188,17 +186,25 @@ impl Cmd {
 }
 
 /// A word of an order.
+#[derive(Serialize)]
+#[serde(untagged)]
 enum Shown<'a> {
     Name(&'a str),
     Number(i64),
 }
 
-impl Shown<'_> {
-    fn json(&self) -> Value {
-        match self {
-            Shown::Name(name) => json!(name),
-            Shown::Number(n) => json!(n),
-        }
+/// A line of JSON.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Line<'a> {
+    Answer { sentence: usize, order: &'a [Shown<'a>], gain: f64, loss: f64, bound: f64, proven: bool },
+    Failure { sentence: usize, error: String },
+}
+
+impl Line<'_> {
+    fn text(&self) -> String {
+        // Numbers and strings: nothing here can fail.
+        serde_json::to_string(self).unwrap_or_default() + "\n"
     }
 }
 
@@ -284,15 +290,8 @@ impl Consensus {
 
     fn show(&self, sentence: usize, order: &[Shown], answer: &Answer) -> String {
         if self.json {
-            let line = json!({
-                "sentence": sentence,
-                "order": order.iter().map(Shown::json).collect::<Vec<_>>(),
-                "gain": answer.gain,
-                "loss": answer.loss(),
-                "bound": answer.bound,
-                "proven": answer.proven,
-            });
-            return format!("{line}\n");
+            let (gain, loss, bound) = (answer.gain, answer.loss(), answer.bound);
+            return Line::Answer { sentence, order, gain, loss, bound, proven: answer.proven }.text();
         }
         let mut line = String::new();
         for (i, word) in order.iter().enumerate() {

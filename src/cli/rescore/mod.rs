@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use super::cascade::RunArgs;
 use super::cascade::script::{Stage, StageCommand};
 use super::env::{Env, Status};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 #[derive(Args, Debug)]
 #[command(
@@ -77,10 +77,15 @@ fn alone(name: &str, stage: RescoreStage) -> Stage {
     Stage { command: StageCommand::Rescore(stage), name: name.into(), words: name.into(), place: String::new() }
 }
 
-/// True if what is made goes to files of automata; else it is printed.
-fn makes_automata(output: Option<&str>) -> bool {
-    output.is_some_and(|name| {
-        let name = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
-        [".far", ".fst", ".fsa"].iter().any(|s| name.ends_with(s))
-    })
+/// Whether what is found is printed: it is, unless the output's name is that of an automaton. `text`: it can only be printed.
+fn prints(output: Option<&str>, text: bool) -> Result<bool> {
+    let Some(name) = output else { return Ok(true) };
+    let bare = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
+    let automata = [".far", ".fst", ".fsa"].iter().any(|s| bare.ends_with(s));
+    if automata && text {
+        return Err(Error::usage(format!(
+            "{name} is the name of an automaton, but text is to be written; name a text file"
+        )));
+    }
+    Ok(!automata)
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc as Shared, Mutex, OnceLock, PoisonError};
 
 use clap::Args;
 
-use super::{RescoreStage, alone, makes_automata};
+use super::{RescoreStage, alone, prints};
 use crate::cli::cascade::RunArgs;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
@@ -22,7 +22,7 @@ place among the inputs. Words are compared by name; <s> and </s> are none. The s
 of highest linear BLEU, for several settings of p and r (or only the ones given), of which the highest sentence BLEU is kept; \
 with --nbest, the exact highest sentence BLEU among the N best strings. The corpus' BLEU goes to standard error. BLEU is \
 sacreBLEU's, without its tokenisation.\n\n\
-The strings are printed; with `-o NAME.fst` (or .far), and as the stage `rescore-oracle`, the paths are automata.\n\n\
+The strings are printed; with `-o NAME.fst` (or .far), and as the stage `rescore-oracle` without --scores, the paths are automata.\n\n\
 Examples:\n  weft rescore oracle --refs ref.txt 'lats/?.fst' --range 1:3\n  \
 weft rescore oracle --refs ref.txt --refs ref2.txt --nbest 100 --scores 'lats/?.fst' --range 1:3\n  \
 weft rescore oracle --refs ref.txt --p 0.6 --r 0.7 s.far -o oracles.far";
@@ -98,7 +98,7 @@ impl Cmd {
     pub fn run(&self) -> Result<Status> {
         let mut stage = self.stage.clone();
         stage.method()?;
-        stage.print = !makes_automata(self.run.output.as_deref());
+        stage.print = prints(self.run.output.as_deref(), stage.scores)?;
         let common = stage.common.clone();
         let status = self.run.run(&[alone(OP, RescoreStage::RescoreOracle(stage))])?;
         let (sentences, total) = *common.total.lock().unwrap_or_else(PoisonError::into_inner);
@@ -158,7 +158,7 @@ impl Oracle {
                 oracle::oracle(f, &reference.words, named, &config)
             })
         };
-        if self.print {
+        if self.print || self.scores {
             env.text(None, &mut |out| {
                 let found = find()?;
                 let line = self.show(&found, table.as_deref());
