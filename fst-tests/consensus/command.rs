@@ -64,7 +64,9 @@ fn a_bad_sample_fails_its_sentence_only() {
 fn wrong_calls_of_consensus() {
     let s = Sandbox::new();
     s.run("weft rescore consensus perms.fst").fails(2, &["--kendall"]);
-    s.run("weft rescore consensus --kendall --samples perms.txt perms.fst").fails(2, &["cannot both be given"]);
+    s.run("weft rescore consensus --kendall --samples perms.txt perms.fst").fails(2, &["cannot be used with"]);
+    s.run("weft rescore consensus --kendall --samples perms.txt --range 1:3").fails(2, &["cannot be used with"]);
+    s.run("weft rescore consensus --kendall=false perms.fst").fails(2, &["say --kendall"]);
     s.run("weft rescore consensus --kendall --samples perms.txt --over lattice").fails(2, &["samples are given"]);
     s.run("weft rescore consensus --kendall --over samples perms.fst").fails(2, &["--samples FILE"]);
     s.run("weft rescore consensus --kendall --log-weights perms.fst").fails(2, &["--samples"]);

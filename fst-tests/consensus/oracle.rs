@@ -6,6 +6,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use weft::fst::flat::{Arc, FlatFst, Label, StateId};
 use weft::fst::semiring::{Tropical, Weight};
+use weft::rescore::lattice::path_fst;
 use weft::rescore::oracle::{Method, NO_WORD, Oracle, OracleConfig, oracle};
 
 const WORDS: Label = 6;
@@ -189,7 +190,7 @@ fn a_path_as_an_automaton_has_its_cost() {
     let fst = lattice(&mut rng);
     let references = references(&mut rng);
     let found = run(&fst, &references, Method::default());
-    let path = found.to_fst::<Tropical>();
+    let path = path_fst(&fst, &found.path, found.end);
     let only = strings(&path);
     assert_eq!(only.len(), 1);
     assert_eq!(only[&found_words(&found)], strings(&fst)[&found_words(&found)]);

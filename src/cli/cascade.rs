@@ -47,7 +47,7 @@ pub struct CascadeArgs {
 pub struct RunArgs {
     /// Automata, templates with `?`, or archives (`-` or nothing: standard input)
     #[arg(value_name = "INPUT")]
-    pub inputs: Vec<String>,
+    inputs: Vec<String>,
     /// Numbers of a template: 1:10,15 or first:step:last
     #[arg(long, value_name = "RANGE")]
     range: Option<String>,

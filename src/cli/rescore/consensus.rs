@@ -12,14 +12,14 @@ use crate::cli::cascade::RunArgs;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
 use crate::format::io;
-use crate::fst::any::AnyFst;
-use crate::fst::flat::{Arc, Builder, FlatFst, Label, StateId};
+use crate::fst::flat::{FlatFst, Label};
 use crate::fst::semiring::Weight;
 use crate::fst::symbols::SymbolTable;
 use crate::rescore::kendall::paths::Permutations;
 use crate::rescore::kendall::samples::{Samples, Sentences};
 use crate::rescore::kendall::{Answer, OP, linear};
-use crate::with_fst;
+use crate::rescore::lattice::path_fst;
+use crate::{map_fst, with_fst};
 
 pub const HELP: &str = "Of every pair of words, how probable each order is decides (Stanojević and Sima'an 2015, eq. 8): the answer \
 has the fewest expected pairs in the wrong order.\n\n\
@@ -42,10 +42,10 @@ pub struct Cmd {
     #[command(flatten)]
     stage: Consensus,
     /// Weighted samples instead of lattices: a line is a weight, a TAB, positions (`-`: standard input)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["inputs", "range", "dump", "stats", "progress", "keys", "alpha", "symbols", "numeric"])]
     samples: Option<String>,
     /// The weights of the samples are natural logarithms
-    #[arg(long, requires = "samples")]
+    #[arg(long)]
     log_weights: bool,
     #[command(flatten)]
     run: RunArgs,
@@ -95,6 +95,9 @@ enum Over {
 impl Cmd {
     pub fn run(&self) -> Result<Status> {
         let mut stage = self.stage.clone();
+        if !stage.kendall {
+            return Err(Error::usage("--kendall is the one loss there is; say --kendall"));
+        }
         if !stage.alpha.is_finite() {
             return Err(Error::usage(format!("--alpha {}: not a number", stage.alpha)));
         }
@@ -105,9 +108,7 @@ impl Cmd {
             (None, Some(Over::Samples)) => {
                 Err(Error::usage("--over samples: name them with --samples FILE, or choose lattice or all"))
             }
-            (Some(_), _) if !self.run.inputs.is_empty() => {
-                Err(Error::usage("--samples and lattices cannot both be given"))
-            }
+            (None, _) if self.log_weights => Err(Error::usage("--log-weights is about samples; lattices have costs")),
             (Some(file), _) => self.sampled(file),
             (None, _) => {
                 stage.print = prints(self.run.output.as_deref(), stage.scores || stage.json)?;
@@ -235,14 +236,13 @@ impl Consensus {
         } else {
             let (labels, answer) = find()?;
             self.doubt(&answer).iter().for_each(|n| env.note(n));
-            let mut made: AnyFst = match &*fst {
-                AnyFst::Standard(_) => string::<crate::fst::semiring::Tropical>(&labels, answer.loss()).into(),
-                AnyFst::Log(_) => string::<crate::fst::semiring::Log>(&labels, answer.loss()).into(),
-                AnyFst::Log64(_) => string::<crate::fst::semiring::Log64>(&labels, answer.loss()).into(),
-            };
-            let table = table.or_else(|| fst.osyms().cloned());
-            made.set_isyms(table.clone());
-            made.set_osyms(table);
+            let path: Vec<(Label, f64)> = labels.iter().map(|&l| (l, 0.0)).collect();
+            let mut made = map_fst!(&*fst, f => Ok::<_, Error>(path_fst(f, &path, answer.loss())))?;
+            // Words by which the labels were understood stay with them.
+            if let Some(table) = table {
+                made.set_isyms(Some(table.clone()));
+                made.set_osyms(Some(table));
+            }
             env.put(None, made)?;
         }
         Ok(Status::Done)
@@ -303,16 +303,4 @@ impl Consensus {
         line.push('\n');
         line
     }
-}
-
-/// The labels one after the other, at a cost.
-fn string<W: Weight>(labels: &[Label], cost: f64) -> FlatFst<W> {
-    let mut b = Builder::with_capacity(labels.len() + 1, labels.len());
-    for (i, &label) in labels.iter().enumerate() {
-        b.add_state(W::ZERO);
-        b.push_arc(Arc::new(label, label, W::ONE, i as StateId + 1));
-    }
-    b.add_state(W::from_f64(cost));
-    b.set_start(0);
-    b.finish()
 }

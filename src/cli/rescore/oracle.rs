@@ -10,12 +10,12 @@ use crate::cli::cascade::RunArgs;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
 use crate::format::template;
-use crate::fst::any::AnyFst;
 use crate::fst::flat::Label;
 use crate::fst::symbols::SymbolTable;
+use crate::rescore::lattice::path_fst;
 use crate::rescore::oracle::bleu::Stats;
 use crate::rescore::oracle::{self, Method, NO_WORD, OP, OracleConfig, Reference};
-use crate::with_fst;
+use crate::{map_fst, with_fst};
 
 pub const HELP: &str = "A reference file has one line a sentence; the sentence is the number of a template or a key, or else the \
 place among the inputs. Words are compared by name; <s> and </s> are none. The search is that of Sokolov et al. 2012: the path \
@@ -168,11 +168,8 @@ impl Oracle {
             })?;
         } else {
             let found = find()?;
-            let mut path: AnyFst = match &*fst {
-                AnyFst::Standard(_) => found.to_fst::<crate::fst::semiring::Tropical>().into(),
-                AnyFst::Log(_) => found.to_fst::<crate::fst::semiring::Log>().into(),
-                AnyFst::Log64(_) => found.to_fst::<crate::fst::semiring::Log64>().into(),
-            };
+            let mut path = map_fst!(&*fst, f => Ok::<_, Error>(path_fst(f, &found.path, found.end)))?;
+            // Words by which the labels were understood stay with them.
             path.set_isyms(table.clone());
             path.set_osyms(table);
             env.put(None, path)?;

@@ -189,8 +189,11 @@ mod tests {
     use crate::fst::flat::Arc;
     use crate::fst::semiring::Tropical;
 
-    fn fst(rows: &[(f32, &[(Label, f32, StateId)])]) -> FlatFst<Tropical> {
-        let row = |(end, arcs): &(f32, &[(Label, f32, StateId)])| {
+    /// Final cost, and arcs: label, cost, state.
+    type Row<'a> = (f32, &'a [(Label, f32, StateId)]);
+
+    fn fst(rows: &[Row]) -> FlatFst<Tropical> {
+        let row = |(end, arcs): &Row| {
             (Tropical(*end), arcs.iter().map(|&(w, c, to)| Arc::new(w, w, Tropical(c), to)).collect())
         };
         FlatFst::from_rows(0, rows.iter().map(row).collect())

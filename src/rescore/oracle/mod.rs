@@ -14,7 +14,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::error::{Error, Result};
-use crate::fst::flat::{Arc, Builder, EPSILON, FlatFst, Label, StateId};
+use crate::fst::flat::{EPSILON, FlatFst, Label};
 use crate::fst::semiring::Weight;
 use crate::rescore::lattice::Lattice;
 use bleu::{OTHER, References, Stats};
@@ -86,20 +86,6 @@ pub struct Oracle {
     /// Cost of the end.
     pub end: f64,
     pub stats: Stats,
-}
-
-impl Oracle {
-    /// The path as an acceptor.
-    pub fn to_fst<W: Weight>(&self) -> FlatFst<W> {
-        let mut b = Builder::with_capacity(self.path.len() + 1, self.path.len());
-        for (i, &(label, cost)) in self.path.iter().enumerate() {
-            b.add_state(W::ZERO);
-            b.push_arc(Arc::new(label, label, W::from_f64(cost), i as StateId + 1));
-        }
-        b.add_state(W::from_f64(self.end));
-        b.set_start(0);
-        b.finish()
-    }
 }
 
 /// The oracle of a lattice. `number` gives the number of the word that a label is.
