@@ -134,7 +134,7 @@ fn the_linear_best_of_all_paths_and_the_true_best() {
         let strings = strings(&fst);
         let mut most = 0.0f64;
         for (p, r) in [(0.3, 0.7), (0.85, 0.5), (0.5, 1.0), (1.0, 1.0)] {
-            let found = run(&fst, &references, Method::Linear(vec![(p, r)]));
+            let found = run(&fst, &references, Method::Linear(p, r));
             let words = found_words(&found);
             let want = strings.keys().map(|w| linear_bleu(w, &references, p, r)).fold(f64::NEG_INFINITY, f64::max);
             assert_eq!(linear_bleu(&words, &references, p, r), want, "seed {seed}");
@@ -152,13 +152,31 @@ fn the_linear_best_of_all_paths_and_the_true_best() {
         let truth = strings.keys().map(|w| bleu(w, &references)).fold(0.0, f64::max);
         let exact = run(&fst, &references, Method::List(strings.len()));
         assert!((exact.stats.sentence_bleu() - truth).abs() < 1e-9, "seed {seed}");
-        let grid = run(&fst, &references, Method::default()).stats.sentence_bleu();
+        let grid = run(&fst, &references, Method::Grid).stats.sentence_bleu();
         assert!(most <= truth + 1e-9 && grid <= truth + 1e-9, "seed {seed}");
         all += 1;
         grid_is_true += (grid > truth - 1e-9) as usize;
     }
     println!("the grid finds the true oracle of {grid_is_true} of {all} lattices");
     assert!(grid_is_true * 10 >= all * 8, "{grid_is_true} of {all}");
+}
+
+#[test]
+fn a_second_reference_that_is_a_path_is_found() {
+    let a = |word: Label, to| Arc::new(word, word, Tropical(1.0), to);
+    // 1 2 1 2 4 has more matches than either reference, in pieces.
+    let rows = vec![
+        (Tropical::ZERO, vec![a(1, 1)]),
+        (Tropical::ZERO, vec![a(2, 2)]),
+        (Tropical(0.0), vec![a(1, 3), a(5, 3)]),
+        (Tropical::ZERO, vec![a(2, 4)]),
+        (Tropical(0.0), vec![a(4, 5)]),
+        (Tropical(0.0), vec![]),
+    ];
+    let fst = FlatFst::from_rows(0, rows);
+    let references = vec![vec![1, 2, 4, 1, 2, 3], vec![1, 2]];
+    let found = run(&fst, &references, Method::Grid);
+    assert_eq!(found_words(&found), [1, 2]);
 }
 
 #[test]
@@ -189,7 +207,7 @@ fn a_path_as_an_automaton_has_its_cost() {
     let mut rng = SmallRng::seed_from_u64(5);
     let fst = lattice(&mut rng);
     let references = references(&mut rng);
-    let found = run(&fst, &references, Method::default());
+    let found = run(&fst, &references, Method::Grid);
     let path = path_fst(&fst, &found.path, found.end);
     let only = strings(&path);
     assert_eq!(only.len(), 1);

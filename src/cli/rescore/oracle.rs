@@ -19,7 +19,8 @@ use crate::{map_fst, with_fst};
 
 pub const HELP: &str = "A reference file has one line a sentence; the sentence is the number of a template or a key, or else the \
 place among the inputs. Words are compared by name; <s> and </s> are none. The search is that of Sokolov et al. 2012: the path \
-of highest linear BLEU, for several settings of p and r (or only the ones given), of which the highest sentence BLEU is kept; \
+of highest linear BLEU, for several settings of p and r and each reference alone, too, of which the highest sentence BLEU is kept \
+(or only the path for the --p and --r given); \
 with --nbest, the exact highest sentence BLEU among the N best strings. The corpus' BLEU goes to standard error. BLEU is \
 sacreBLEU's, without its tokenisation.\n\n\
 The strings are printed; with `-o NAME.fst` (or .far), and as the stage `rescore-oracle` without --scores, the paths are automata.\n\n\
@@ -137,9 +138,9 @@ impl Oracle {
                 if let Some(x) = [p, r].into_iter().find(|x| !(*x > 0.0 && *x <= 1.0)) {
                     return Err(Error::usage(format!("--p and --r are above 0 and at most 1, not {x}")));
                 }
-                Method::Linear(vec![(p, r)])
+                Method::Linear(p, r)
             }
-            _ => Method::default(),
+            _ => Method::Grid,
         })
     }
 

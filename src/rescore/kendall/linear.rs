@@ -22,7 +22,7 @@ const MOST_SETS: usize = 20;
 pub fn best(pairs: &Pairs, limit: u64) -> Answer {
     let mut order: Vec<u32> = Vec::with_capacity(pairs.len());
     let mut left = limit;
-    // What is lost for sure, and what is not known to be: over the components that were not solved.
+    // How much more there might be to gain, over the components whose order is not proven.
     let mut slack = 0.0;
     for component in components(pairs) {
         if component.len() <= MOST_SETS {

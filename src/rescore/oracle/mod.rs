@@ -32,21 +32,20 @@ pub struct OracleConfig {
     pub max_states: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Method {
-    /// Linear approximations with these p and r; of their paths the one of highest sentence BLEU.
-    Linear(Vec<(f64, f64)>),
+    /// Linear approximations with several p and r, to all references together and to each alone; of their paths the one
+    /// of highest sentence BLEU.
+    #[default]
+    Grid,
+    /// The linear approximation with this p and r.
+    Linear(f64, f64),
     /// The string of highest sentence BLEU among so many of least cost.
     List(usize),
 }
 
-impl Default for Method {
-    /// Few words that match are better than many that do not (large p and r), or the other way round.
-    fn default() -> Self {
-        let grid = [0.15, 0.3, 0.45, 0.6, 0.75, 0.9].iter();
-        Method::Linear(grid.flat_map(|&p| [0.3, 0.5, 0.7, 0.9].map(|r| (p, r))).collect())
-    }
-}
+/// Few words that match are better than many that do not (large p and r), or the other way round.
+const GRID: ([f64; 6], [f64; 4]) = ([0.15, 0.3, 0.45, 0.6, 0.75, 0.9], [0.3, 0.5, 0.7, 0.9]);
 
 /// The references of a sentence with their words as numbers.
 #[derive(Debug, Default)]
@@ -120,15 +119,26 @@ pub fn oracle<W: Weight>(
             best = Some((bleu, Oracle { path, end, stats }));
         }
     };
-    match &config.method {
-        Method::Linear(settings) => {
-            let product = linear::Product::new(&lattice, &words, reference, config.max_states)?;
-            for &(p, r) in settings {
-                let (arcs, end) = product.best(&lattice, &linear::gains(p, r));
-                offer(arcs.iter().map(|&i| (lattice.arcs[i].word, lattice.arcs[i].cost)).collect(), end);
+    let mut by_linear = |reference: &[Vec<u32>], settings: &[(f64, f64)]| {
+        let product = linear::Product::new(&lattice, &words, reference, config.max_states)?;
+        for &(p, r) in settings {
+            let (arcs, end) = product.best(&lattice, &linear::gains(p, r));
+            offer(arcs.iter().map(|&i| (lattice.arcs[i].word, lattice.arcs[i].cost)).collect(), end);
+        }
+        Ok::<_, Error>(())
+    };
+    match config.method {
+        Method::Grid => {
+            let together = std::iter::once(reference);
+            // Matches of one reference here and of another there are no good match of either.
+            let alone = reference.iter().map(std::slice::from_ref).filter(|_| reference.len() > 1);
+            let settings: Vec<_> = GRID.0.iter().flat_map(|&p| GRID.1.map(|r| (p, r))).collect();
+            for part in together.chain(alone) {
+                by_linear(part, &settings)?;
             }
         }
-        Method::List(n) => list::each(&lattice, *n, &mut offer)?,
+        Method::Linear(p, r) => by_linear(reference, &[(p, r)])?,
+        Method::List(n) => list::each(&lattice, n, &mut offer)?,
     }
     best.map(|(_, oracle)| oracle).ok_or_else(|| Error::op(OP, "there is no path to choose from"))
 }
