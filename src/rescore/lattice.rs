@@ -141,6 +141,18 @@ impl Lattice {
     }
 }
 
+/// An acceptor of one path: labels with costs, and the cost of the end. It has the semiring of `like`.
+pub fn path_fst<W: Weight>(like: &FlatFst<W>, path: &[(Label, f64)], end: f64) -> FlatFst<W> {
+    let mut b = Builder::with_capacity(path.len() + 1, path.len());
+    for (i, &(label, cost)) in path.iter().enumerate() {
+        b.add_state(W::ZERO);
+        b.push_arc(Arc::new(label, label, W::from_f64(cost), i as StateId + 1));
+    }
+    b.add_state(W::from_f64(end));
+    b.set_start(0);
+    b.finish().with_symbols(like.osyms.clone(), like.osyms.clone())
+}
+
 /// The automaton without arcs of infinite cost, and where each of its arcs was.
 fn without_infinite_arcs<W: Weight>(fst: &FlatFst<W>) -> (FlatFst<W>, Vec<u32>) {
     let mut b = Builder::with_capacity(fst.num_states(), fst.num_arcs());
@@ -195,7 +207,7 @@ mod tests {
         let lattice = Lattice::new("op", &FlatFst::from_rows(0, rows)).unwrap();
         assert_eq!(lattice.offsets, [0, 1, 2, 2]);
         assert_eq!(lattice.arcs[0], LatticeArc { word: 2, next: 1, cost: 0.5, origin: 0 });
-        assert_eq!(lattice.arcs[1], LatticeArc { word: 4, next: 2, cost: 0.5, origin: 2 });
+        assert_eq!(lattice.arcs[1], LatticeArc { word: 4, next: 2, cost: 0.5, origin: 3 });
         assert_eq!(lattice.finals, [f64::INFINITY, f64::INFINITY, 0.25]);
     }
 
@@ -217,7 +229,7 @@ mod tests {
             (Log64(1.0), vec![]),
         ];
         let lattice = Lattice::new("op", &FlatFst::from_rows(0, rows)).unwrap();
-        let scale = 0.5;
+        let scale: f64 = 0.5;
         let paths = [0.5 + 0.125, 1.5 + 0.125, 0.5 + 0.25 + 1.0, 1.5 + 0.25 + 1.0, 3.0];
         let total = -paths.iter().map(|c| (-scale * c).exp()).sum::<f64>().ln();
         assert!((lattice.backward(scale)[0] - total).abs() < 1e-14);

@@ -3,5 +3,7 @@
 //! Every operation takes any acyclic automaton that OpenFst reads, of any of the three semirings; the words are its
 //! output labels. `lattice` is the form they all compute on.
 
+pub mod kendall;
 pub mod lattice;
+pub mod oracle;
 pub mod prune;
