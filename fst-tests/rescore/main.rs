@@ -11,5 +11,6 @@ mod support;
 
 mod combination;
 mod combination_commands;
+mod import;
 mod lists;
 mod lists_commands;
