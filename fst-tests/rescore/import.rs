@@ -53,7 +53,7 @@ fn kaldi_lattices_compact_or_not() {
     s.write("w.syms", "<eps> 0\na 1\nb 2\n");
     s.run("weft lattice import --from kaldi --symbols w.syms --word-penalty 0.5 n.txt -o n.fst").ok();
     assert_eq!(strings(&s, "n.fst"), "b\t1.5\n");
-    s.write("b.txt", "u\n0 1 9 1,0,\n1\n\nv\n0 1 x 1,q\n1\n\nw\n0 1 1 2 3 4\n\nx\ny 1 a 1,1\n\nz\n0 1 1 1,1,\n1\n");
+    s.write("b.txt", "u\n0 1 9 1,0,\n1\n\nv\n0 1 a 1,q\n1\n\nw\n0 1 1 2 3 4\n\nx\ny 1 a 1,1\n\nz\n0 1 1 1,1,\n1\n");
     let said = s.run("weft lattice import --from kaldi --symbols w.syms b.txt -o b.far");
     let parts = [
         "u: b.txt:2:5: the word is not in the symbol table",

@@ -1,4 +1,4 @@
-//! `weft rescore`: what is done to finished lattices, one file a command; each is a stage of a cascade, too.
+//! `weft rescore`: what is done to finished lattices, one file a command; each but `concat` is a stage of a cascade, too.
 
 mod align;
 mod combine;
@@ -18,7 +18,7 @@ use crate::error::Result;
 #[derive(Args, Debug)]
 #[command(
     after_help = "The words of a lattice are its output labels. Lattices are files, templates with --range, or archives;\n\
-                  each command is also a stage of `weft cascade`: `rescore-prune --posterior 0.01`.\n\n\
+                  each command but concat is also a stage of `weft cascade`: `rescore-prune --posterior 0.01`.\n\n\
                   Example:\n  weft rescore prune --posterior 0.1 'lats/?.fst' --range 1:3 -o pruned.far"
 )]
 pub struct RescoreArgs {
