@@ -7,6 +7,7 @@ pub mod demo;
 pub mod env;
 pub mod far;
 pub mod fst;
+pub mod lattice;
 pub mod lm;
 pub mod memory;
 pub mod rescore;
@@ -45,6 +46,8 @@ enum Command {
     Fst(fst::FstArgs),
     /// Archives of many automata in one file (OpenFst's far tools)
     Far(far::FarArgs),
+    /// Lattices of other tools
+    Lattice(lattice::LatticeArgs),
     /// Language models: estimate, query, look at as automata, apply to lattices
     Lm(lm::LmArgs),
     /// Translate sentences with synchronous rules and language models
@@ -89,6 +92,7 @@ impl Weft {
         let status = match self.command {
             Command::Fst(args) => args.command.run(&mut env),
             Command::Far(args) => args.run(),
+            Command::Lattice(args) => args.run(),
             Command::Lm(args) => args.run(),
             Command::Rules(args) => args.run(),
             Command::Decode(args) => args.run(),

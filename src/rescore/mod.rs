@@ -3,7 +3,15 @@
 //! Every operation takes any acyclic automaton that OpenFst reads, of any of the three semirings; the words are its
 //! output labels. `lattice` is the form they all compute on.
 
+pub mod align;
+pub mod combine;
+pub mod concat;
+pub mod features;
+pub mod kbest;
 pub mod kendall;
 pub mod lattice;
+pub mod mesh;
 pub mod oracle;
 pub mod prune;
+pub mod sample;
+pub mod words;

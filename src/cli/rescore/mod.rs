@@ -1,8 +1,14 @@
-//! `weft rescore`: what is done to finished lattices, one file a command; each is a stage of a cascade, too.
+//! `weft rescore`: what is done to finished lattices, one file a command; each but `concat` is a stage of a cascade, too.
 
+mod align;
+mod combine;
+mod concat;
 mod consensus;
+mod kbest;
+mod lists;
 mod oracle;
 mod prune;
+mod sample;
 
 use clap::{Args, Subcommand};
 
@@ -14,7 +20,7 @@ use crate::error::{Error, Result};
 #[derive(Args, Debug)]
 #[command(
     after_help = "The words of a lattice are its output labels. Lattices are files, templates with --range, or archives;\n\
-                  each command is also a stage of `weft cascade`: `rescore-prune --posterior 0.01`.\n\n\
+                  each command but concat is also a stage of `weft cascade`: `rescore-prune --posterior 0.01`.\n\n\
                   Example:\n  weft rescore prune --posterior 0.1 'lats/?.fst' --range 1:3 -o pruned.far"
 )]
 pub struct RescoreArgs {
@@ -38,8 +44,22 @@ enum RescoreCommand {
     Consensus(consensus::Cmd),
     #[command(after_help = oracle::HELP)]
     Oracle(oracle::Cmd),
+    /// Find the derivations that give a string
+    #[command(after_help = align::HELP)]
+    Align(Over<align::Align>),
+    /// Make one lattice of several: union, intersection, interpolation, confusion network
+    #[command(after_help = combine::HELP)]
+    Combine(Over<combine::Combine>),
+    Concat(concat::Concat),
+    /// List the n best strings of lattices, with costs and features
+    #[command(after_help = kbest::HELP)]
+    Kbest(Over<kbest::Kbest>),
+    /// Keep the arcs whose posterior probability is high enough
     #[command(after_help = prune::HELP)]
     Prune(Over<prune::Prune>),
+    /// Draw paths from the posterior of lattices
+    #[command(after_help = sample::HELP)]
+    Sample(Over<sample::Sample>),
 }
 
 /// The same operations as stages of a cascade.
@@ -47,7 +67,11 @@ enum RescoreCommand {
 pub enum RescoreStage {
     RescoreConsensus(consensus::Consensus),
     RescoreOracle(oracle::Oracle),
+    RescoreAlign(align::Align),
+    RescoreCombine(combine::Combine),
+    RescoreKbest(kbest::Kbest),
     RescorePrune(prune::Prune),
+    RescoreSample(sample::Sample),
 }
 
 impl RescoreArgs {
@@ -55,8 +79,26 @@ impl RescoreArgs {
         match &self.command {
             RescoreCommand::Consensus(c) => c.run(),
             RescoreCommand::Oracle(c) => c.run(),
+            RescoreCommand::Align(c) => {
+                c.stage.check()?;
+                c.run.run(&[alone("rescore-align", RescoreStage::RescoreAlign(c.stage.clone()))])
+            }
+            RescoreCommand::Combine(c) => {
+                c.stage.check()?;
+                c.run.run(&[alone("rescore-combine", RescoreStage::RescoreCombine(c.stage.clone()))])
+            }
+            RescoreCommand::Concat(c) => c.run(),
+            RescoreCommand::Kbest(c) => {
+                c.stage.check()?;
+                c.run.run(&[alone("rescore-kbest", RescoreStage::RescoreKbest(c.stage.clone()))])
+            }
             RescoreCommand::Prune(c) => {
                 c.run.run(&[alone("rescore-prune", RescoreStage::RescorePrune(c.stage.clone()))])
+            }
+            RescoreCommand::Sample(c) => {
+                let stage = c.stage.for_output(makes_automata(c.run.output.as_deref()));
+                stage.check()?;
+                c.run.run(&[alone("rescore-sample", RescoreStage::RescoreSample(stage))])
             }
         }
     }
@@ -67,7 +109,11 @@ impl RescoreStage {
         match self {
             RescoreStage::RescoreConsensus(c) => c.run(env),
             RescoreStage::RescoreOracle(c) => c.run(env),
+            RescoreStage::RescoreAlign(c) => c.run(env),
+            RescoreStage::RescoreCombine(c) => c.run(env),
+            RescoreStage::RescoreKbest(c) => c.run(env),
             RescoreStage::RescorePrune(c) => c.run(env),
+            RescoreStage::RescoreSample(c) => c.run(env),
         }
     }
 }
@@ -77,15 +123,20 @@ fn alone(name: &str, stage: RescoreStage) -> Stage {
     Stage { command: StageCommand::Rescore(stage), name: name.into(), words: name.into(), place: String::new() }
 }
 
-/// Whether what is found is printed: it is, unless the output's name is that of an automaton. `text`: it can only be printed.
+/// True if the output's name is that of automata.
+fn makes_automata(output: Option<&str>) -> bool {
+    output.is_some_and(|name| {
+        let name = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
+        [".far", ".fst", ".fsa"].iter().any(|s| name.ends_with(s))
+    })
+}
+
+/// Whether what is found is printed: it is, unless the output's name is that of automata. `text`: it can only be printed.
 fn prints(output: Option<&str>, text: bool) -> Result<bool> {
-    let Some(name) = output else { return Ok(true) };
-    let bare = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
-    let automata = [".far", ".fst", ".fsa"].iter().any(|s| bare.ends_with(s));
-    if automata && text {
-        return Err(Error::usage(format!(
+    match output.filter(|_| makes_automata(output)) {
+        Some(name) if text => Err(Error::usage(format!(
             "{name} is the name of an automaton, but text is to be written; name a text file"
-        )));
+        ))),
+        found => Ok(found.is_none()),
     }
-    Ok(!automata)
 }
