@@ -5,6 +5,7 @@ pub mod cascade;
 pub mod decode;
 pub mod demo;
 pub mod env;
+pub mod eval;
 pub mod far;
 pub mod fst;
 pub mod lm;
@@ -52,6 +53,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Translation rules: extract, score, filter, convert, make shallow
     Rules(rules::RulesArgs),
+    /// How good translations and word orders are, and whether systems differ
+    Eval(eval::EvalArgs),
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
 }
@@ -90,6 +93,7 @@ impl Weft {
             Command::Rules(args) => args.run(),
             Command::Decode(args) => args.run(),
             Command::Demo(args) => args.run(),
+            Command::Eval(args) => args.run(),
             Command::Cascade(args) => args.run(),
         }?;
         env.finish()?;
