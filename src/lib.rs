@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Modules in pipeline order: `text` and `rules` are what comes in, `chart` says which rules apply where, `rtn` makes
-//! automata of that and expands them, `decode` puts these together; `fst` computes on automata, `lm` scores them, `eval`
-//! scores translations, `format` reads and writes, `cli` is the command.
+//! automata of that and expands them, `decode` puts these together; `fst` computes on automata, `lm` scores them,
+//! `rescore` chooses from finished lattices, `eval` scores translations, `format` reads and writes, `cli` is the command.
 
 pub mod error;
 pub mod text;
@@ -20,6 +20,7 @@ pub mod eval;
 pub mod format;
 pub mod fst;
 pub mod lm;
+pub mod rescore;
 pub mod rtn;
 pub mod rules;
 

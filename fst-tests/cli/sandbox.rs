@@ -56,7 +56,8 @@ impl Sandbox {
     }
 
     /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far; lat.fst, lats/1.fst to
-    /// 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa; train.en, train.ja, train.align, test.en, en.map, ja.map, rules.gz, counts.txt.
+    /// 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa; train.en, train.ja, train.align, test.en, en.map, ja.map, rules.gz, counts.txt; ref.txt,
+    /// ref2.txt, hyp1.txt, hyp2.txt, orders.txt.
     pub fn new() -> Self {
         let s = Self::empty();
         let names = ["a", "b", "c", "d", "x", "y", "z", "p", "q", "r", "1", "2", "3"];
@@ -91,6 +92,11 @@ impl Sandbox {
         s.write("train.ja", "彼 は 本 を 読む\n彼女 は 手紙 を 読む\n彼 は 手紙 を 書く\n本\n");
         s.write("train.align", "0-0 1-4 3-2\n0-0 1-4 3-2\n0-0 1-4 3-2\n1-0\n");
         s.write("test.en", "he reads a letter\nshe writes a book\n");
+        s.write("ref.txt", "The cat sat on the mat.\nIt was raining again.\nHello\n");
+        s.write("ref2.txt", "A cat sat on a mat.\nIt rained once more.\nHello there\n");
+        s.write("hyp1.txt", "The cat sat on a mat.\nIt rained again.\nHi\n");
+        s.write("hyp2.txt", "cat the on mat.\nagain it was raining\nHello\n");
+        s.write("orders.txt", "0 2 3 1\n0 3 2 1\n0 1 2 3\n1 0\n");
         s.write("en.map", "<eps>\t0\n<s>\t1\n</s>\t2\nbook\t3\nreads\t4\na\t5\n");
         s.write("ja.map", "<eps>\t0\n<s>\t1\n</s>\t2\n本\t3\n読む\t4\nを\t5\n");
         s.write(

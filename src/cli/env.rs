@@ -56,6 +56,11 @@ pub trait Env {
     fn path(&mut self, name: &str) -> Result<String> {
         Ok(name.to_string())
     }
+    /// The number of the sentence, from 1, for files with one line a sentence: the number of a template, a numeric key or
+    /// name, or else the place among the inputs.
+    fn number(&self) -> usize {
+        1
+    }
     /// A line for the user that is not output.
     fn note(&mut self, line: &str);
 

@@ -95,6 +95,8 @@ pub struct CascadeEnv<'a> {
     operands: &'a Operands,
     /// What `?` stands for.
     key: &'a str,
+    /// Place among the inputs, from 0.
+    index: usize,
     pub current: Option<Current>,
     /// The input as text, for a script that begins with `compile`.
     pub source: Option<(String, Shared<String>)>,
@@ -107,10 +109,11 @@ pub struct CascadeEnv<'a> {
 }
 
 impl<'a> CascadeEnv<'a> {
-    pub fn new(operands: &'a Operands, key: &'a str) -> Self {
+    pub fn new(operands: &'a Operands, key: &'a str, index: usize) -> Self {
         CascadeEnv {
             operands,
             key,
+            index,
             current: None,
             source: None,
             keep: false,
@@ -195,6 +198,9 @@ impl Env for CascadeEnv<'_> {
     }
     fn put_archive(&mut self, name: &str, entries: &[(String, AnyFst)]) -> Result<()> {
         write_archive(&template::fill(name, self.key), entries)
+    }
+    fn number(&self) -> usize {
+        self.key.parse().unwrap_or(self.index + 1)
     }
     fn note(&mut self, line: &str) {
         self.notes.push(line.to_string());

@@ -42,9 +42,9 @@ pub struct Done {
 
 impl Cascade<'_> {
     /// As `run_one`; a panic is a failure of this input, so that those who wait for its turn do not wait for ever.
-    fn run_safely(&self, job: Job) -> Done {
+    fn run_safely(&self, job: Job, index: usize) -> Done {
         let (key, name) = (job.key.clone(), job.name.clone());
-        catch_unwind(AssertUnwindSafe(|| self.run_one(job))).unwrap_or_else(|_| Done {
+        catch_unwind(AssertUnwindSafe(|| self.run_one(job, index))).unwrap_or_else(|_| Done {
             key,
             name,
             text: vec![],
@@ -56,9 +56,9 @@ impl Cascade<'_> {
     }
 
     /// One input through all stages. Never an error: what goes wrong is in the result.
-    fn run_one(&self, job: Job) -> Done {
+    fn run_one(&self, job: Job, index: usize) -> Done {
         let (key, name) = (job.key.clone(), job.name.clone());
-        let mut env = CascadeEnv::new(self.operands, &key);
+        let mut env = CascadeEnv::new(self.operands, &key, index);
         let mut rows = vec![];
         let outcome = self.stages_of(job, &mut env, &mut rows);
         let (mut text, notes, mut result) = (env.text, env.notes, env.current);
@@ -189,7 +189,7 @@ pub fn run(cascade: &Cascade, inputs: &Inputs, threads: usize, output: &mut Outp
                 return;
             }
             drop(c);
-            let done = cascade.run_safely(job);
+            let done = cascade.run_safely(job, index);
             let mut c = lock(&collector);
             c.early.insert(index, done);
             c.drain();

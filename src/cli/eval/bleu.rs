@@ -22,7 +22,7 @@ pub struct Cmd {
     #[command(flatten)]
     texts: Texts,
     #[command(flatten)]
-    options: Options,
+    options: BleuOptions,
     /// Do not warn about text that looks tokenised
     #[arg(long)]
     force: bool,
@@ -32,7 +32,7 @@ pub struct Cmd {
 
 /// How BLEU is computed.
 #[derive(Args, Debug)]
-pub struct Options {
+pub struct BleuOptions {
     /// How text is split into words (sacreBLEU: -tok)
     #[arg(long, aliases = ["tok"], default_value = "13a", value_name = "NAME")]
     tokenize: Tokenizer,
@@ -47,7 +47,7 @@ pub struct Options {
     lowercase: bool,
 }
 
-impl Options {
+impl BleuOptions {
     pub fn metric(&self, sentences: bool) -> Result<Bleu> {
         match (self.smooth_method, self.smooth_value) {
             (SmoothMethod::None | SmoothMethod::Exp, Some(_)) => {

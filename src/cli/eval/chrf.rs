@@ -17,7 +17,7 @@ pub struct Cmd {
     #[command(flatten)]
     texts: Texts,
     #[command(flatten)]
-    options: Options,
+    options: ChrfOptions,
     /// Capital letters are small ones
     #[arg(long, aliases = ["chrf-lowercase"])]
     lowercase: bool,
@@ -27,7 +27,7 @@ pub struct Cmd {
 
 /// How chrF is computed.
 #[derive(Args, Debug)]
-pub struct Options {
+pub struct ChrfOptions {
     /// Longest n-grams of characters
     #[arg(long, aliases = ["cc", "chrf-char-order"], default_value_t = 6, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=100))]
     char_order: u8,
@@ -45,7 +45,7 @@ pub struct Options {
     eps_smoothing: bool,
 }
 
-impl Options {
+impl ChrfOptions {
     pub fn metric(&self, lowercase: bool) -> Result<Chrf> {
         if self.char_order == 0 && self.word_order == 0 {
             return Err(Error::usage("--char-order 0 and --word-order 0: there is nothing to compare"));

@@ -53,14 +53,14 @@ pub struct Cmd {
     #[arg(long, aliases = ["parn"], default_value_t = 10000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     paired_ar_n: u32,
     #[command(flatten)]
-    bleu: bleu::Options,
+    bleu: bleu::BleuOptions,
     #[command(flatten)]
-    chrf: chrf::Options,
+    chrf: chrf::ChrfOptions,
     /// chrF: capital letters are small ones
     #[arg(long)]
     chrf_lowercase: bool,
     #[command(flatten)]
-    ter: ter::Options,
+    ter: ter::TerOptions,
     /// A JSON object, scores in full precision
     #[arg(long)]
     json: bool,

@@ -16,14 +16,14 @@ pub struct Cmd {
     #[command(flatten)]
     texts: Texts,
     #[command(flatten)]
-    options: Options,
+    options: TerOptions,
     #[command(flatten)]
     report: Report,
 }
 
 /// How TER is computed.
 #[derive(Args, Debug)]
-pub struct Options {
+pub struct TerOptions {
     /// Punctuation is set apart, entities are characters
     #[arg(long, aliases = ["ter-normalized"])]
     normalized: bool,
@@ -38,7 +38,7 @@ pub struct Options {
     case_sensitive: bool,
 }
 
-impl Options {
+impl TerOptions {
     pub fn metric(&self) -> Ter {
         Ter {
             normalized: self.normalized,

@@ -17,9 +17,9 @@ pub struct Cmd {
     #[command(flatten)]
     texts: Texts,
     #[command(flatten)]
-    bleu: bleu::Options,
+    bleu: bleu::BleuOptions,
     #[command(flatten)]
-    ter: ter::Options,
+    ter: ter::TerOptions,
     #[command(flatten)]
     report: Report,
 }

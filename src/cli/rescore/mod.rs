@@ -1,0 +1,66 @@
+//! `weft rescore`: what is done to finished lattices, one file a command; each is a stage of a cascade, too.
+
+mod prune;
+
+use clap::{Args, Subcommand};
+
+use super::cascade::RunArgs;
+use super::cascade::script::{Stage, StageCommand};
+use super::env::{Env, Status};
+use crate::error::Result;
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The words of a lattice are its output labels. Lattices are files, templates with --range, or archives;\n\
+                  each command is also a stage of `weft cascade`: `rescore-prune --posterior 0.01`.\n\n\
+                  Example:\n  weft rescore prune --posterior 0.1 'lats/?.fst' --range 1:3 -o pruned.far"
+)]
+pub struct RescoreArgs {
+    #[command(subcommand)]
+    command: RescoreCommand,
+}
+
+/// An operation over many lattices: what it does, and what it runs over.
+#[derive(Args, Debug)]
+struct Over<S: Args> {
+    #[command(flatten)]
+    stage: S,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(Subcommand, Debug)]
+#[allow(clippy::large_enum_variant)] // one value a process
+enum RescoreCommand {
+    #[command(after_help = prune::HELP)]
+    Prune(Over<prune::Prune>),
+}
+
+/// The same operations as stages of a cascade.
+#[derive(Subcommand, Clone, Debug)]
+pub enum RescoreStage {
+    RescorePrune(prune::Prune),
+}
+
+impl RescoreArgs {
+    pub fn run(&self) -> Result<Status> {
+        match &self.command {
+            RescoreCommand::Prune(c) => {
+                c.run.run(&[alone("rescore-prune", RescoreStage::RescorePrune(c.stage.clone()))])
+            }
+        }
+    }
+}
+
+impl RescoreStage {
+    pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        match self {
+            RescoreStage::RescorePrune(c) => c.run(env),
+        }
+    }
+}
+
+/// The one stage of a command.
+fn alone(name: &str, stage: RescoreStage) -> Stage {
+    Stage { command: StageCommand::Rescore(stage), name: name.into(), words: name.into(), place: String::new() }
+}

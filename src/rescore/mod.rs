@@ -1,0 +1,7 @@
+//! What is done to finished lattices: posteriors, minimum Bayes risk, consensus, oracles, combination, lists, samples.
+//!
+//! Every operation takes any acyclic automaton that OpenFst reads, of any of the three semirings; the words are its
+//! output labels. `lattice` is the form they all compute on.
+
+pub mod lattice;
+pub mod prune;
