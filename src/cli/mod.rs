@@ -5,6 +5,7 @@ pub mod cascade;
 pub mod decode;
 pub mod demo;
 pub mod env;
+pub mod eval;
 pub mod far;
 pub mod fst;
 pub mod lattice;
@@ -56,8 +57,13 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Translation rules: extract, score, filter, convert, make shallow
     Rules(rules::RulesArgs),
+<<<<<<< HEAD
+    /// How good translations and word orders are, and whether systems differ
+    Eval(eval::EvalArgs),
+=======
     /// What is done to finished lattices
     Rescore(rescore::RescoreArgs),
+>>>>>>> main
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
 }
@@ -97,7 +103,11 @@ impl Weft {
             Command::Rules(args) => args.run(),
             Command::Decode(args) => args.run(),
             Command::Demo(args) => args.run(),
+<<<<<<< HEAD
+            Command::Eval(args) => args.run(),
+=======
             Command::Rescore(args) => args.run(),
+>>>>>>> main
             Command::Cascade(args) => args.run(),
         }?;
         env.finish()?;

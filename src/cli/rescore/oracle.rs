@@ -24,9 +24,9 @@ of highest linear BLEU, for several settings of p and r and each reference alone
 with --nbest, the exact highest sentence BLEU among the N best strings. The corpus' BLEU goes to standard error. BLEU is \
 sacreBLEU's, without its tokenisation.\n\n\
 The strings are printed; with `-o NAME.fst` (or .far), and as the stage `rescore-oracle` without --scores, the paths are automata.\n\n\
-Examples:\n  weft rescore oracle --refs ref.txt 'lats/?.fst' --range 1:3\n  \
-weft rescore oracle --refs ref.txt --refs ref2.txt --nbest 100 --scores 'lats/?.fst' --range 1:3\n  \
-weft rescore oracle --refs ref.txt --p 0.6 --r 0.7 s.far -o oracles.far";
+Examples:\n  weft rescore oracle --refs words.ref 'lats/?.fst' --range 1:3\n  \
+weft rescore oracle --refs words.ref --refs words2.ref --nbest 100 --scores 'lats/?.fst' --range 1:3\n  \
+weft rescore oracle --refs words.ref --p 0.6 --r 0.7 s.far -o oracles.far";
 
 /// The path of highest BLEU against references
 #[derive(Args, Debug)]
