@@ -4,4 +4,8 @@
 //! output labels. `lattice` is the form they all compute on.
 
 pub mod lattice;
+pub mod lmbr;
+pub mod ngrams;
+pub mod posteriors;
 pub mod prune;
+mod repeats;
