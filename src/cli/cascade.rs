@@ -1,7 +1,7 @@
 //! `weft cascade`: a script of operations over one automaton or thousands, in parallel.
 
 mod env;
-mod inputs;
+pub mod inputs;
 mod output;
 mod runner;
 pub mod script;

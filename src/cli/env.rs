@@ -34,6 +34,10 @@ pub trait Env {
     fn get_with_header(&mut self, name: Option<&str>) -> Result<(Shared<AnyFst>, Option<Header>)> {
         self.get(name).map(|fst| (fst, None))
     }
+    /// As `get`; of an archive, the entry of this input.
+    fn get_entry(&mut self, name: &str) -> Result<Shared<AnyFst>> {
+        self.get(Some(name))
+    }
     /// The named automaton, to change: for commands with one input.
     fn take(&mut self, name: Option<&str>) -> Result<AnyFst>;
     /// The resulting automaton; `None` or `-` is standard output or the current automaton.

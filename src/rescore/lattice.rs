@@ -35,20 +35,14 @@ impl Lattice {
     pub fn new<W: Weight>(op: &'static str, fst: &FlatFst<W>) -> Result<Self> {
         let lattice = Self::or_empty(op, fst)?;
         if lattice.num_states() == 0 {
-            return Err(Error::op(op, "the lattice has no path from its start to a final state"));
+            return Err(no_path(op));
         }
         Ok(lattice)
     }
 
     /// As `new`, but a lattice without paths has no states and is no error.
     pub fn or_empty<W: Weight>(op: &'static str, fst: &FlatFst<W>) -> Result<Self> {
-        let bad = |s: StateId, w: W| Error::op(op, format!("state {s} has the weight {w}, which is no cost"));
-        for s in fst.states() {
-            let arcs = fst.arcs(s).iter().map(|a| a.weight);
-            if let Some(w) = arcs.chain([fst.final_weight(s)]).find(|w| !w.is_member()) {
-                return Err(bad(s, w));
-            }
-        }
+        check_weights(op, fst)?;
         // An arc of infinite cost is on no path.
         let shorter = fst.all_arcs().iter().any(|a| a.weight.is_zero_w()).then(|| without_infinite_arcs(fst));
         let (fst, origins) = shorter.as_ref().map_or((fst, None), |(f, o)| (f, Some(o)));
@@ -139,6 +133,22 @@ impl Lattice {
         b.set_start(if self.num_states() > 0 { 0 } else { NO_STATE });
         b.finish()
     }
+}
+
+/// An error if a weight is no cost: NaN or −∞.
+pub fn check_weights<W: Weight>(op: &'static str, fst: &FlatFst<W>) -> Result<()> {
+    for s in fst.states() {
+        let mut weights = fst.arcs(s).iter().map(|a| a.weight).chain([fst.final_weight(s)]);
+        if let Some(w) = weights.find(|w| !w.is_member()) {
+            return Err(Error::op(op, format!("state {s} has the weight {w}, which is no cost")));
+        }
+    }
+    Ok(())
+}
+
+/// What to say of a lattice without paths.
+pub fn no_path(op: &'static str) -> Error {
+    Error::op(op, "the lattice has no path from its start to a final state")
 }
 
 /// The automaton without arcs of infinite cost, and where each of its arcs was.

@@ -3,9 +3,17 @@
 //! Every operation takes any acyclic automaton that OpenFst reads, of any of the three semirings; the words are its
 //! output labels. `lattice` is the form they all compute on.
 
+pub mod align;
+pub mod combine;
+pub mod concat;
+pub mod features;
+pub mod kbest;
 pub mod lattice;
 pub mod lmbr;
+pub mod mesh;
 pub mod ngrams;
 pub mod posteriors;
 pub mod prune;
 mod repeats;
+pub mod sample;
+pub mod words;

@@ -8,9 +8,11 @@ use std::sync::{Arc as Shared, Mutex, OnceLock, PoisonError};
 
 use std::collections::HashMap;
 
+use super::inputs::{is_archive, plain_key};
 use crate::cli::env::{Env, write_archive};
 use crate::error::{Error, Result};
 use crate::format::binary::{self, Container};
+use crate::format::far::FarReader;
 use crate::format::{io, symtab, template};
 use crate::fst::any::AnyFst;
 use crate::fst::symbols::SymbolTable;
@@ -38,12 +40,27 @@ impl<T: Clone> Cache<T> {
     }
 }
 
+/// The entries of an archive by key; numbers count as numbers, so that 7 is 007.
+struct Archive(HashMap<String, Shared<AnyFst>>);
+
+impl Archive {
+    fn read(name: &str) -> Result<Self> {
+        let mut entries = HashMap::new();
+        for entry in FarReader::open(name)? {
+            let (key, fst) = entry?;
+            entries.insert(plain_key(&key).to_string(), Shared::new(fst));
+        }
+        Ok(Archive(entries))
+    }
+}
+
 /// The files the stages name, shared by all threads.
 #[derive(Default)]
 pub struct Operands {
     fsts: Cache<Shared<AnyFst>>,
     tables: Cache<Shared<SymbolTable>>,
     texts: Cache<(String, Shared<String>)>,
+    archives: Cache<Shared<Archive>>,
     models: Cache<Shared<NgramModel>>,
 }
 
@@ -56,6 +73,9 @@ impl Operands {
     }
     fn text(&self, name: &str) -> Result<(String, Shared<String>)> {
         self.texts.get(name, || io::read_text(name).map(|(shown, text)| (shown, Shared::new(text))))
+    }
+    fn archive(&self, name: &str) -> Result<Shared<Archive>> {
+        self.archives.get(name, || Archive::read(name).map(Shared::new))
     }
     fn model(&self, name: &str) -> Result<Shared<NgramModel>> {
         self.models.get(name, || lm::binary::load(name).map(Shared::new))
@@ -134,6 +154,14 @@ impl Env for CascadeEnv<'_> {
             Some(n) if template::is_template(n) => binary::read(&template::fill(n, self.key)).map(Shared::new),
             Some(n) => self.operands.fst(n),
         }
+    }
+    fn get_entry(&mut self, name: &str) -> Result<Shared<AnyFst>> {
+        if template::is_template(name) || !is_archive(name) {
+            return self.get(Some(name));
+        }
+        let archive = self.operands.archive(name)?;
+        let found = archive.0.get(plain_key(self.key)).cloned();
+        found.ok_or_else(|| Error::usage(format!("{name}: there is no entry {:?}", self.key)))
     }
     fn take(&mut self, name: Option<&str>) -> Result<AnyFst> {
         let fst = match named(name) {
@@ -253,6 +281,13 @@ impl Env for ProbeEnv<'_> {
                 self.seen(found)
             }
         }
+    }
+    fn get_entry(&mut self, name: &str) -> Result<Shared<AnyFst>> {
+        if template::is_template(name) || !is_archive(name) {
+            return self.get(Some(name));
+        }
+        let found = self.operands.archive(name);
+        self.seen(found).map(|_| Shared::new(self.fst.clone()))
     }
     fn take(&mut self, name: Option<&str>) -> Result<AnyFst> {
         // A stage that would change a big operand is not given a copy of it only to look at its options.

@@ -1,6 +1,12 @@
 //! `weft rescore`: what is done to finished lattices, one file a command; each is a stage of a cascade, too.
 
+mod align;
+mod combine;
+mod concat;
+mod kbest;
+mod lists;
 mod prune;
+mod sample;
 
 use clap::{Args, Subcommand};
 
@@ -32,21 +38,51 @@ struct Over<S: Args> {
 #[derive(Subcommand, Debug)]
 #[allow(clippy::large_enum_variant)] // one value a process
 enum RescoreCommand {
+    #[command(after_help = align::HELP)]
+    Align(Over<align::Align>),
+    #[command(after_help = combine::HELP)]
+    Combine(Over<combine::Combine>),
+    Concat(concat::Concat),
+    #[command(after_help = kbest::HELP)]
+    Kbest(Over<kbest::Kbest>),
     #[command(after_help = prune::HELP)]
     Prune(Over<prune::Prune>),
+    #[command(after_help = sample::HELP)]
+    Sample(Over<sample::Sample>),
 }
 
 /// The same operations as stages of a cascade.
 #[derive(Subcommand, Clone, Debug)]
 pub enum RescoreStage {
+    RescoreAlign(align::Align),
+    RescoreCombine(combine::Combine),
+    RescoreKbest(kbest::Kbest),
     RescorePrune(prune::Prune),
+    RescoreSample(sample::Sample),
 }
 
 impl RescoreArgs {
     pub fn run(&self) -> Result<Status> {
         match &self.command {
+            RescoreCommand::Align(c) => {
+                c.stage.check()?;
+                c.run.run(&[alone("rescore-align", RescoreStage::RescoreAlign(c.stage.clone()))])
+            }
+            RescoreCommand::Combine(c) => {
+                c.stage.check()?;
+                c.run.run(&[alone("rescore-combine", RescoreStage::RescoreCombine(c.stage.clone()))])
+            }
+            RescoreCommand::Concat(c) => c.run(),
+            RescoreCommand::Kbest(c) => {
+                c.stage.check()?;
+                c.run.run(&[alone("rescore-kbest", RescoreStage::RescoreKbest(c.stage.clone()))])
+            }
             RescoreCommand::Prune(c) => {
                 c.run.run(&[alone("rescore-prune", RescoreStage::RescorePrune(c.stage.clone()))])
+            }
+            RescoreCommand::Sample(c) => {
+                c.stage.check()?;
+                c.run.run(&[alone("rescore-sample", RescoreStage::RescoreSample(c.stage.clone()))])
             }
         }
     }
@@ -55,7 +91,11 @@ impl RescoreArgs {
 impl RescoreStage {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         match self {
+            RescoreStage::RescoreAlign(c) => c.run(env),
+            RescoreStage::RescoreCombine(c) => c.run(env),
+            RescoreStage::RescoreKbest(c) => c.run(env),
             RescoreStage::RescorePrune(c) => c.run(env),
+            RescoreStage::RescoreSample(c) => c.run(env),
         }
     }
 }
