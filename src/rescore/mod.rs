@@ -6,11 +6,13 @@
 pub mod align;
 pub mod combine;
 pub mod concat;
+pub mod confidence;
 pub mod features;
 pub mod kbest;
 pub mod lattice;
 pub mod lmbr;
 pub mod mesh;
+pub mod mix;
 pub mod ngrams;
 pub mod posteriors;
 pub mod prune;

@@ -3,8 +3,11 @@
 mod align;
 mod combine;
 mod concat;
+mod grid;
 mod kbest;
 mod lists;
+mod lmbr;
+mod posteriors;
 mod prune;
 mod sample;
 
@@ -45,6 +48,10 @@ enum RescoreCommand {
     Concat(concat::Concat),
     #[command(after_help = kbest::HELP)]
     Kbest(Over<kbest::Kbest>),
+    #[command(after_help = lmbr::HELP)]
+    Lmbr(Over<lmbr::Lmbr>),
+    #[command(after_help = posteriors::HELP)]
+    Posteriors(Over<posteriors::Posteriors>),
     #[command(after_help = prune::HELP)]
     Prune(Over<prune::Prune>),
     #[command(after_help = sample::HELP)]
@@ -57,6 +64,8 @@ pub enum RescoreStage {
     RescoreAlign(align::Align),
     RescoreCombine(combine::Combine),
     RescoreKbest(kbest::Kbest),
+    RescoreLmbr(lmbr::Lmbr),
+    RescorePosteriors(posteriors::Posteriors),
     RescorePrune(prune::Prune),
     RescoreSample(sample::Sample),
 }
@@ -77,6 +86,14 @@ impl RescoreArgs {
                 c.stage.check()?;
                 c.run.run(&[alone("rescore-kbest", RescoreStage::RescoreKbest(c.stage.clone()))])
             }
+            RescoreCommand::Lmbr(c) => {
+                let (stage, run) = c.stage.command(&c.run)?;
+                run.run(&[alone("rescore-lmbr", RescoreStage::RescoreLmbr(stage))])
+            }
+            RescoreCommand::Posteriors(c) => {
+                let stage = c.stage.command(&c.run)?;
+                c.run.run(&[alone("rescore-posteriors", RescoreStage::RescorePosteriors(stage))])
+            }
             RescoreCommand::Prune(c) => {
                 c.run.run(&[alone("rescore-prune", RescoreStage::RescorePrune(c.stage.clone()))])
             }
@@ -94,6 +111,8 @@ impl RescoreStage {
             RescoreStage::RescoreAlign(c) => c.run(env),
             RescoreStage::RescoreCombine(c) => c.run(env),
             RescoreStage::RescoreKbest(c) => c.run(env),
+            RescoreStage::RescoreLmbr(c) => c.run(env),
+            RescoreStage::RescorePosteriors(c) => c.run(env),
             RescoreStage::RescorePrune(c) => c.run(env),
             RescoreStage::RescoreSample(c) => c.run(env),
         }
