@@ -200,7 +200,6 @@ impl Workspace {
         }
         let mut sums = [0.0; LANES];
         let mut event = 0;
-        // Arcs before the first state of the batch: no mass has the n-gram yet.
         let mut word = 0;
         loop {
             // The next state with mass, and the next with an arc of the group: whichever comes first.
@@ -241,6 +240,8 @@ impl Workspace {
                     if (from..to).any(|w| self.reach[to_state][w] & mask[w] != 0) {
                         self.seen[to_state][lane as usize] += new;
                         self.active[to_state / 64] |= 1 << (to_state % 64);
+                        // It may lie before the state with mass that was to be next.
+                        word = word.min(to_state / 64);
                     }
                 }
             }
