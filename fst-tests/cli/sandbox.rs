@@ -56,7 +56,7 @@ impl Sandbox {
     }
 
     /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far; lat.fst, lats/1.fst to
-    /// 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa; train.en, train.ja, train.align, test.en, en.map, ja.map, rules.gz, counts.txt.
+    /// 3.fst, b/1.fst to 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa; train.en, train.ja, train.align, test.en, en.map, ja.map, rules.gz, counts.txt.
     pub fn new() -> Self {
         let s = Self::empty();
         let names = ["a", "b", "c", "d", "x", "y", "z", "p", "q", "r", "1", "2", "3"];
@@ -78,6 +78,13 @@ impl Sandbox {
         }
         for name in ["lat.fst", "lats/1.fst", "lats/2.fst", "lats/3.fst"] {
             s.run(&format!("mkdir -p lats && cp acc.fst {name}")).ok();
+        }
+        // Another system, with other numbers for the words.
+        s.write("v.syms", "<eps>\t0\nd\t1\nc\t2\na\t3\n");
+        s.write("d.t", "0 1 a\n1 2 d\n2 3 c\n3\n");
+        let keep = keep.replace("w.syms", "v.syms");
+        for n in 1..=3 {
+            s.run(&format!("mkdir -p b && weft fst compile --acceptor {keep} d.t b/{n}.fst")).ok();
         }
         s.write("test.txt", "a c\nb c\na d c\n");
         s.write("lm.arpa", ARPA);

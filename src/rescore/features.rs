@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(out, [("p".to_string(), 1.0), ("q".to_string(), 2.0), ("r".to_string(), 2.0)]);
         assert!(f.features("op", &[4], &mut out).unwrap_err().to_string().contains("label 4"));
         let e = RuleFeatures::parse("f", "1\t[X] ||| a ||| x ||| p=0.5 q=no\n").unwrap_err().to_string();
-        assert!(e.starts_with("f:1:27: "), "{e}");
+        assert!(e.starts_with("f:1:29: "), "{e}");
         assert!(RuleFeatures::parse("f", "\nx\n").unwrap_err().to_string().starts_with("f:2:1: "));
     }
 }

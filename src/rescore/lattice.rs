@@ -205,7 +205,7 @@ mod tests {
         let lattice = Lattice::new("op", &FlatFst::from_rows(0, rows)).unwrap();
         assert_eq!(lattice.offsets, [0, 1, 2, 2]);
         assert_eq!(lattice.arcs[0], LatticeArc { word: 2, next: 1, cost: 0.5, origin: 0 });
-        assert_eq!(lattice.arcs[1], LatticeArc { word: 4, next: 2, cost: 0.5, origin: 2 });
+        assert_eq!(lattice.arcs[1], LatticeArc { word: 4, next: 2, cost: 0.5, origin: 3 });
         assert_eq!(lattice.finals, [f64::INFINITY, f64::INFINITY, 0.25]);
     }
 
@@ -227,7 +227,7 @@ mod tests {
             (Log64(1.0), vec![]),
         ];
         let lattice = Lattice::new("op", &FlatFst::from_rows(0, rows)).unwrap();
-        let scale = 0.5;
+        let scale: f64 = 0.5;
         let paths = [0.5 + 0.125, 1.5 + 0.125, 0.5 + 0.25 + 1.0, 1.5 + 0.25 + 1.0, 3.0];
         let total = -paths.iter().map(|c| (-scale * c).exp()).sum::<f64>().ln();
         assert!((lattice.backward(scale)[0] - total).abs() < 1e-14);

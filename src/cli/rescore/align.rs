@@ -18,15 +18,20 @@ use crate::rescore::words::{labels, spell, word};
 use crate::with_fst;
 
 pub const HELP: &str = "Line N of the strings belongs to sentence N: the number of a template, a numeric key or name, else the \
-    place among the\ninputs. The string is matched with the output labels; what is printed are the input labels: of a rule lattice \
-    (`decode\n--rule-lattices`) the rules, each before the rules of its nonterminals. A string that is not in its lattice is an error\n\
+    place among the inputs. The string is matched with the output labels; what is printed are the input labels: of a rule lattice \
+    (`decode --rule-lattices`) the rules, each before the rules of its nonterminals. A string that is not in its lattice is an error \
     that says where it left it; the others go on.\n\n\
     Examples:\n  weft rescore align --strings test.txt lat.fst\n  \
     weft decode --rules h.rules --rule-lattices 'rl/?.fst' src.txt -o hyp.txt\n  \
     weft rescore align --strings hyp.txt 'rl/?.fst' --range 1:2\n  \
     weft rescore align --strings hyp.txt --all --format inputs 'rl/?.fst' --range 1:2\n\n\
-    The third prints, for \"a b\" and its translation:\n\
-    \u{20}   STEPS";
+    The third prints, of the first sentence, \"a b\":\n\
+    \u{20}   y z x\t1.75\n\
+    \u{20}     [S]_|||_[X,1]_|||_[X,1]\t-\t0\n\
+    \u{20}     [X]_|||_a_[X,1]_|||_[X,1]_x\t-\t0.875\n\
+    \u{20}     [X]_|||_b_|||_y_z\ty\t0.875\n\
+    \u{20}     -\tz\t0\n\
+    \u{20}     -\tx\t0";
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Format {

@@ -17,21 +17,23 @@ use crate::rescore::words::{share_words, word};
 use crate::with_fst;
 
 pub const HELP: &str = "Each lattice becomes a distribution first, p(path) = e^(-alpha * cost) over the sum for all its paths; the weights \
-    are made\nto sum to 1. (--no-normalize: costs and weights as they are.)\n  \
-    union        side by side: a path costs -ln(weight * p); a string of two lattices has two paths\n  \
-    interpolate  -ln of the sum of weight * p over all paths of a string in all lattices; one path a string\n  \
-    intersect    the strings that all lattices have, at the sum of alpha * weight * cost; weights are 1 unless given,\n               \
-    and nothing is made a distribution\n  \
-    --mesh       a confusion network: bins in order, in each the words with their posteriors, which sum to 1; every path\n               \
-    of every lattice is one of its paths. The best path is the pivot, the others are aligned with it by edit\n               distance\n\
-    Words are matched by name where tables differ. The results are acceptors of the words; --text and --plf print a mesh.\n\
-    The first lattice is the input, as everywhere; --with names the others: a template, an archive with the same keys, a file.\n\n\
+    are made to sum to 1. (--no-normalize: costs and weights as they are.)\n  \
+    union        side by side: a path costs -ln(weight * p); a string may have several paths\n  \
+    interpolate  -ln of the sum of weight * p over all paths of a string; one path a string\n  \
+    intersect    the strings that all have, at the sum of alpha * weight * cost; weights are 1\n               \
+    unless given, and nothing is made a distribution\n  \
+    --mesh       a confusion network: bins of words with posteriors that sum to 1; every path of\n               \
+    every lattice is one of its paths\n\n\
+    A mesh has a bin for each word of the best path; other paths are aligned with it by edit distance, and words between \
+    bins get bins of their own. Words are matched by name where tables differ. The results are acceptors of the words; \
+    --text and --plf print a mesh. The first lattice is the input, as everywhere; --with names the others: a template, an \
+    archive with the same keys, a file.\n\n\
     Examples:\n  weft rescore combine --with b/1.fst --weight 0.3 --weight 0.7 --mode interpolate lat.fst -o both.fst\n  \
     weft rescore combine --with 'b/?.fst' 'lats/?.fst' --range 1:3 -o 'both/?.fst'\n  \
     weft rescore combine --mesh --text --with 'b/?.fst' --weight 1 --weight 3 'lats/?.fst' --range 1:1\n  \
     weft rescore combine --mesh --plf lat.fst\n\n\
     The third prints, where the first system says \"a c\" or \"b c\" and the second \"a d c\":\n\
-    \u{20}   MESH";
+    \u{20}   a 0.875 b 0.125\n    d 0.75 *DELETE* 0.25\n    c 1";
 
 #[derive(ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Mode {

@@ -19,21 +19,24 @@ use crate::rescore::concat::{ConcatConfig, Joints, OP, concat};
 /// Join the lattices of the parts of sentences
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Long sentences are split, their parts translated or ordered one by one, and the joined lattice rescored, so that the\n\
-    language model sees across the joints. Sentence boundaries at the joints become epsilons (--boundaries keep: they stay);\n\
+    after_help = "Long sentences are split, their parts translated or ordered one by one, and the joined lattice rescored, so that the \
+    language model sees across the joints. Sentence boundaries at the joints become epsilons (--boundaries keep: they stay); \
     those at the beginning and the end of the whole stay. Tables that differ are merged by name.\n\n\
     What belongs together:\n  \
     nothing said   all inputs, in order: one sentence\n  \
     --by-name      12.1.fst, 12.2.fst, ... are the parts of sentence 12\n  \
-    --groups FILE  line N has the keys of the parts of sentence N, with spaces between: numbers of the template, keys of\n                 \
+    --groups FILE  line N has the keys of the parts of sentence N: numbers of the template, keys of\n                 \
     the archive, names without folder and suffix\n  \
-    --counts FILE  line N has the number of parts of sentence N; parts come in the order of the inputs\n\
-    `?` in -o is the number of the sentence. A sentence that fails is named, the others go on. This is no stage of a cascade:\n\
+    --counts FILE  line N has the number of parts of sentence N; parts are in order\n\n\
+    `?` in -o is the number of the sentence. A sentence that fails is named, the others go on. This is no stage of a cascade: \
     there, one input makes one result.\n\n\
     Examples:\n  weft rescore concat lats/1.fst lats/2.fst lats/3.fst -o whole.fst\n  \
     printf '1 2\\n3\\n' > groups.txt\n  \
     weft rescore concat 'lats/?.fst' --range 1:3 --groups groups.txt -o 'whole/?.fst'\n  \
-    weft lm apply --lm lm.arpa 'whole/?.fst' --range 1:2 -o 'out/?.fst'"
+    weft lm apply --lm lm.arpa 'whole/?.fst' --range 1:2 -o 'out/?.fst'\n  \
+    weft rescore kbest --unique 'out/?.fst' --range 1:2\n\n\
+    The last prints, each lattice having \"a c\" and \"b c\":\n\
+    \u{20}   0 ||| a c a c ||| ||| -5.75646287\n    1 ||| a c ||| ||| -2.01476198"
 )]
 pub struct Concat {
     /// Automata, templates with `?`, or archives (`-` or nothing: standard input)
@@ -109,6 +112,9 @@ impl Concat {
                     Target::Archive(far) if numbers => far.add(&format!("{key:0>width$}"), &fst),
                     Target::Archive(far) => far.add(&key, &fst),
                 });
+                if let (Err(Error::Io { .. }), Target::Archive(_)) = (&written, &target) {
+                    return written.map(|()| Status::No);
+                }
                 if let Err(e) = written {
                     failed += 1;
                     eprintln!("weft: sentence {key}: {e}");

@@ -9,9 +9,9 @@ use crate::rescore::kbest::{KbestConfig, OP, kbest};
 use crate::with_fst;
 
 pub const HELP: &str = "The order is exact: costs are summed in 64 bits, and equal costs come in the same order every time. \
-    Weights of any semiring\nare costs of single paths. A cyclic lattice has n best paths, too, if no cycle has a negative cost; \
-    --unique tells strings\napart by their words, and each has its best path.\n\n\
-    Features: --parts adds the costs of a path in each part that `lm apply --keep-separate` wrote; --rule-features adds up\n\
+    Weights of any semiring are costs of single paths. A cyclic lattice has n best paths, too, if no cycle has a negative cost; \
+    --unique tells strings apart by their words, and each has its best path.\n\n\
+    Features: --parts adds the costs of a path in each part that `lm apply --keep-separate` wrote; --rule-features adds up \
     the features of the rules that are the input labels of a rule lattice (`decode --rule-lattices`).\n\n\
     Examples:\n  weft rescore kbest -n 1000 --unique lat.fst\n  \
     weft rescore kbest -n 2 --format strings 'lats/?.fst' --range 1:3 -o best.txt\n  \
@@ -20,8 +20,8 @@ pub const HELP: &str = "The order is exact: costs are summed in 64 bits, and equ
     weft decode --rules h.rules --rule-lattices 'rl/?.fst' --rule-features rl.txt src.txt -o hyp.txt\n  \
     weft rescore kbest -n 3 --rule-features rl.txt 'rl/?.fst' --range 1:2\n\n\
     The fourth prints, of a lattice with \"a c\" and \"b c\":\n\
-    \u{20}   0 ||| a c ||| lattice= 0 lm1= -2.01476296 words= -2 ||| -2.01476296\n\
-    \u{20}   0 ||| b c ||| lattice= 0 lm1= -7.19558418 words= -2 ||| -7.19558418";
+    \u{20}   0 ||| a c ||| lattice= 0 lm1= -2.01476198 words= -2 ||| -2.01476198\n\
+    \u{20}   0 ||| b c ||| lattice= 0 lm1= -7.19557852 words= -2 ||| -7.19557852";
 
 /// List the n best strings of lattices, with costs and features
 #[derive(Args, Clone, Debug)]

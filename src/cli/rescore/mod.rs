@@ -41,19 +41,26 @@ struct Over<S: Args> {
 #[derive(Subcommand, Debug)]
 #[allow(clippy::large_enum_variant)] // one value a process
 enum RescoreCommand {
+    /// Find the derivations that give a string
     #[command(after_help = align::HELP)]
     Align(Over<align::Align>),
+    /// Make one lattice of several: union, intersection, interpolation, confusion network
     #[command(after_help = combine::HELP)]
     Combine(Over<combine::Combine>),
     Concat(concat::Concat),
+    /// List the n best strings of lattices, with costs and features
     #[command(after_help = kbest::HELP)]
     Kbest(Over<kbest::Kbest>),
+    /// Minimum Bayes risk: the path that has the n-grams which are likely (LMBR)
     #[command(after_help = lmbr::HELP)]
     Lmbr(Over<lmbr::Lmbr>),
+    /// Print how likely n-grams, arcs and words are
     #[command(after_help = posteriors::HELP)]
     Posteriors(Over<posteriors::Posteriors>),
+    /// Keep the arcs whose posterior probability is high enough
     #[command(after_help = prune::HELP)]
     Prune(Over<prune::Prune>),
+    /// Draw paths from the posterior of lattices
     #[command(after_help = sample::HELP)]
     Sample(Over<sample::Sample>),
 }
@@ -98,8 +105,9 @@ impl RescoreArgs {
                 c.run.run(&[alone("rescore-prune", RescoreStage::RescorePrune(c.stage.clone()))])
             }
             RescoreCommand::Sample(c) => {
-                c.stage.check()?;
-                c.run.run(&[alone("rescore-sample", RescoreStage::RescoreSample(c.stage.clone()))])
+                let stage = c.stage.for_output(makes_automata(c.run.output.as_deref()));
+                stage.check()?;
+                c.run.run(&[alone("rescore-sample", RescoreStage::RescoreSample(stage))])
             }
         }
     }
@@ -122,4 +130,12 @@ impl RescoreStage {
 /// The one stage of a command.
 fn alone(name: &str, stage: RescoreStage) -> Stage {
     Stage { command: StageCommand::Rescore(stage), name: name.into(), words: name.into(), place: String::new() }
+}
+
+/// True if what is made goes to files of automata; else it is printed.
+fn makes_automata(output: Option<&str>) -> bool {
+    output.is_some_and(|name| {
+        let name = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
+        [".far", ".fst", ".fsa"].iter().any(|s| name.ends_with(s))
+    })
 }

@@ -9,13 +9,13 @@ use crate::rescore::sample::{OP, SampleConfig, automaton, sample, seed_of};
 use crate::{map_fst, with_fst};
 
 pub const HELP: &str = "Each path is drawn with the probability e^(-alpha * cost), over the sum for all paths, and independently of the \
-    others.\nThe same seed gives the same paths, whatever the number of threads and whichever other lattices there are: each\n\
+    others. The same seed gives the same paths, whatever the number of threads and whichever other lattices there are: each \
     sentence has its own numbers, by the seed and the number of the sentence.\n\n\
     Examples:\n  weft rescore sample -n 3 --seed 7 lat.fst\n  \
     weft rescore sample -n 100 --alpha 0.5 --format moses 'lats/?.fst' --range 1:3 -o samples.txt\n  \
-    weft rescore sample -n 100 --automaton 'lats/?.fst' --range 1:3 -o samples.far\n\n\
+    weft rescore sample -n 100 'lats/?.fst' --range 1:3 -o samples.far\n\n\
     The first prints, of a lattice with \"a c\" and \"b c\" at the same cost:\n\
-    \u{20}   SAMPLES";
+    \u{20}   a c\n    a c\n    a c";
 
 /// Draw paths from the posterior of lattices
 #[derive(Args, Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct Sample {
     /// What costs are multiplied by before they become probabilities
     #[arg(long, value_name = "X", default_value_t = 1.0, allow_negative_numbers = true)]
     alpha: f64,
-    /// Make an automaton of the paths, each once, with -ln of its share of the draws as its cost
+    /// Make an automaton of the paths, each once, with -ln of its share of the draws as its cost; implied by -o with .fst or .far
     #[arg(long)]
     automaton: bool,
     /// What a line looks like
@@ -43,6 +43,11 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// The same, for a file of automata or not.
+    pub fn for_output(&self, automata: bool) -> Self {
+        Sample { automaton: self.automaton || automata, ..self.clone() }
+    }
+
     /// What can be known to be wrong before any lattice is read.
     pub fn check(&self) -> Result<()> {
         if self.n == 0 {
