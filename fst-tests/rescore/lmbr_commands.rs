@@ -35,28 +35,22 @@ fn recorded_answers_of_hifst() {
     for case in std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).filter(|p| p.is_dir()) {
         let options = std::fs::read_to_string(case.join("options")).unwrap();
         let want = std::fs::read_to_string(case.join("expected.hyp")).unwrap();
-        let said = s.run(&format!(
-            "cd {} && weft rescore lmbr {} '?.fst' --range 1:6 --numbered",
-            case.display(),
-            options.trim()
-        ));
-        let mut got: Vec<String> = said.ok().lines().map(str::to_string).collect();
-        // HiFST writes all of a sentence's points, then the next sentence's, as weft does.
-        got.sort();
-        let mut want: Vec<String> = want.lines().map(|l| l.trim_end().to_string()).collect();
-        want.sort();
+        for n in 1..=6 {
+            s.run(&format!("weft fst compile --acceptor {}/{n}.txt {n}.fst", case.display())).ok();
+        }
+        let got = s.run(&format!("weft rescore lmbr {} '?.fst' --range 1:6", options.trim())).ok();
         assert_eq!(got, want, "{}", case.display());
     }
 }
 
-const SHIPPED: &str = "'grammars/lattices/?.fst.gz' --range 1:20";
+const SHIPPED: &str = "'grammars/lattices/?.fst.gz' --range 1:5";
 
 #[test]
 fn a_grid_is_the_single_runs() {
     let s = lattices();
     let grid =
         s.run(&format!("weft rescore lmbr --alpha 0.5,1 --p 0.6:0.2:0.8 --r 0.7 --wp -0.05,0.05 {SHIPPED}")).ok();
-    assert_eq!(grid.lines().count(), 20 * 8);
+    assert_eq!(grid.lines().count(), 5 * 8);
     for (alpha, p, wp) in [("0.5", "0.6", "-0.05"), ("1", "0.8", "0.05")] {
         let one = s.run(&format!("weft rescore lmbr --alpha {alpha} --p {p} --r 0.7 --wp {wp} {SHIPPED}")).ok();
         for (i, words) in one.lines().enumerate() {
@@ -72,15 +66,14 @@ fn a_grid_is_the_single_runs() {
     s.run(&format!("weft rescore lmbr --alpha 0.5,1 --wp -0.05,0.05 {SHIPPED} -o 'hyp/%%alpha%%_%%wp%%.hyp'")).ok();
     s.run(&format!("weft rescore lmbr --alpha 0.5,1 --wp -0.05,0.05 {SHIPPED} -o 'lat/%%alpha%%_%%wps%%/?.fst'")).ok();
     for point in ["0.50_-0.05", "0.50_0.05", "1.00_-0.05", "1.00_0.05"] {
-        let strings = s
-            .run(&format!("weft rescore kbest -n 1 --format strings 'lat/{point}/?.fst' --range 1:20 | cut -f 1"))
-            .ok();
+        let strings =
+            s.run(&format!("weft rescore kbest -n 1 --format strings 'lat/{point}/?.fst' --range 1:5 | cut -f 1")).ok();
         let hyps: Vec<String> =
             s.read(&format!("hyp/{point}.hyp")).lines().map(|l| l.split_once(':').unwrap().1.to_string()).collect();
         assert_eq!(strings.lines().collect::<Vec<_>>(), hyps);
     }
     s.run(&format!("weft rescore lmbr --alpha 0.5,1 {SHIPPED} -o 'one.txt'")).ok();
-    assert_eq!(s.read("one.txt").lines().count(), 40);
+    assert_eq!(s.read("one.txt").lines().count(), 10);
     assert!(s.read("one.txt").starts_with("0.5 0 1:"));
     // The same as thetas, and as a stage.
     let plain = s.run(&format!("weft rescore lmbr --p 0.5 --r 0.5 --order 2 --T 5 {SHIPPED}")).ok();
@@ -101,16 +94,13 @@ fn evidence_of_several_systems() {
     // Another system: the same sentences with other costs, in an archive, its words numbered otherwise.
     s.write("lm.weft", "compose --phi-label=1 - grammars/lm.fst.gz\nprune --weight=9\n");
     s.run(&format!("weft cascade lm.weft {SHIPPED} -o b.far")).ok();
-    s.run("weft fst symbols --save-osymbols=w.syms grammars/lattices/1.fst.gz > /dev/null && weft fst print grammars/lattices/1.fst.gz > /dev/null").ok();
+    s.run("weft fst symbols --save-osymbols=w.syms grammars/lattices/1.fst.gz > /dev/null").ok();
     let other = mixed("--evidence b.far");
     assert_ne!(alone, other);
     assert_eq!(other, mixed("--evidence b.far:1 --evidence 'grammars/lattices/?.fst.gz:0'"));
     assert_eq!(alone, mixed("--evidence b.far:0 --evidence -"));
     let tac = "{ print $1 \"\\t\" (NR == 1 ? 0 : 100000 - NR) }";
     s.run(&format!("awk '{tac}' w.syms > v.syms")).ok();
-    let relabel = "relabel --relabel-opairs p.txt --relabel-ipairs p.txt";
-    let _ = relabel;
-    s.write("numbers.weft", "print\n");
     for n in 1..=3 {
         s.run(&format!(
             "mkdir -p v && weft fst print grammars/lattices/{n}.fst.gz > t.txt && \
@@ -128,7 +118,7 @@ fn bad_lattices_are_named_and_the_rest_goes_on() {
     let s = Sandbox::empty();
     bad(&s);
     let named =
-        ["bad/2.fst: ", "no path", "bad/3.fst: ", "cycle", "bad/5.fst: ", "which is no cost", "3 of 5 inputs failed"];
+        ["bad/2.fst: ", "no path", "bad/3.fst: ", "cycle", "bad/5.fst: ", "not a number", "3 of 5 inputs failed"];
     for command in [
         "lmbr",
         "lmbr --preprune 3",

@@ -62,7 +62,7 @@ pub struct Lmbr {
     order: usize,
     /// Lattice of the same sentence whose n-grams count: a template, an archive with the same keys, a file, `-` for the input;
     /// may be given several times [default: the input]
-    #[arg(long, value_name = "FILE[:WEIGHT]")]
+    #[arg(long, value_name = "FILE[:WEIGHT]", allow_hyphen_values = true)]
     evidence: Vec<String>,
     /// Keep the evidence within this cost of its best path, before alpha: one path a string, minimal, as HiFST does; the
     /// hypotheses, too, if they are the evidence
