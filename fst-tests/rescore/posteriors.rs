@@ -223,8 +223,8 @@ fn a_single_path_is_its_own_best() {
     }
 }
 
-/// A wide lattice: more states than a word of bits, more n-grams than a batch. The twin follows (state, words before, seen) for each
-/// n-gram alone.
+/// A wide lattice: more states than a word of bits, more n-grams than a batch. The twin follows (state, words before,
+/// seen) for each n-gram alone.
 #[test]
 fn many_repeats_against_a_twin() {
     use rand::{Rng, SeedableRng, rngs::SmallRng};

@@ -1,9 +1,10 @@
 //! Posteriors of arcs, and how sure a lattice is of the words of its best path.
 //!
-//! The posterior of an arc is the probability of the paths through it, p(path) ∝ e^(−alpha · cost). A word of the best
-//! path has three: that of its arc; that of its place, the probability that a path has this word as its i-th; and that of the word itself,
-//! anywhere on a path (N. Ueffing and H. Ney, Word-Level Confidence Estimation for Machine Translation, Computational Linguistics 33(1), 2007,
-//! §4). Arcs: O(V + E). Places: O(E · l) for paths whose numbers of words to a state differ by up to l.
+//! The posterior of an arc is the probability of the paths through it, p(path) ∝ e^(−alpha · cost). A word of the
+//! best path has three: that of its arc; that of its place, the probability that a path has this word as its i-th;
+//! and that of the word itself, anywhere on a path (N. Ueffing and H. Ney, Word-Level Confidence Estimation for
+//! Machine Translation, Computational Linguistics 33(1), 2007, §4). Arcs: O(V + E). Places: O(E · l) for paths whose
+//! numbers of words to a state differ by up to l.
 
 use super::lattice::Lattice;
 use super::ngrams::{EMPTY, Grams};
@@ -12,7 +13,8 @@ use crate::error::Result;
 use crate::fst::flat::{Builder, EPSILON, FlatFst, Label, NO_STATE, StateId};
 use crate::fst::semiring::Weight;
 
-/// The automaton with −ln posterior as the cost of every arc, and of ending in every final state. What is on no path is gone.
+/// The automaton with −ln posterior as the cost of every arc, and of ending in every final state. What is on no path
+/// is gone.
 pub fn arc_posteriors<W: Weight>(
     op: &'static str,
     fst: &FlatFst<W>,
@@ -53,7 +55,7 @@ pub struct Confidence {
 pub fn confidences(op: &'static str, lattice: Lattice, alpha: f64, most: usize) -> Result<Vec<Confidence>> {
     let p = Probabilities::new(op, &lattice, alpha)?;
     let path: Vec<(StateId, usize)> =
-        best_path(&lattice).into_iter().filter(|&(_, i)| lattice.arcs[i].word != EPSILON).collect();
+        lattice.best_path().0.into_iter().filter(|&(_, i)| lattice.arcs[i].word != EPSILON).collect();
     let words: Vec<Label> = path.iter().map(|&(_, i)| lattice.arcs[i].word).collect();
     let places = places(&lattice, &p, &words);
     let mut grams = Grams::default();
@@ -66,27 +68,6 @@ pub fn confidences(op: &'static str, lattice: Lattice, alpha: f64, most: usize) 
         anywhere: anywhere[grams.child(EMPTY, word) as usize],
     };
     Ok(path.iter().zip(&words).enumerate().map(confidence).collect())
-}
-
-/// The arcs of the path with the lowest cost with their states; of equal paths, the one that the order of the arcs names first.
-fn best_path(lattice: &Lattice) -> Vec<(StateId, usize)> {
-    let mut cost = lattice.finals.clone();
-    let mut choice: Vec<Option<usize>> = vec![None; lattice.num_states()];
-    for s in lattice.states().rev() {
-        for (i, a) in lattice.range(s).zip(lattice.arcs(s)) {
-            let through = a.cost + cost[a.next as usize];
-            if through < cost[s as usize] {
-                (cost[s as usize], choice[s as usize]) = (through, Some(i));
-            }
-        }
-    }
-    let mut path = vec![];
-    let mut s = 0;
-    while let Some(i) = choice.get(s as usize).copied().flatten() {
-        path.push((s, i));
-        s = lattice.arcs[i].next;
-    }
-    path
 }
 
 /// For every place of a sentence, the probability that a path has its word there.

@@ -1,14 +1,16 @@
 //! Lattice minimum Bayes-risk decoding with the linear approximation to BLEU.
 //!
-//! The gain of a hypothesis is theta_0 · words + Σ_n theta_n · Σ over its n-grams, each as often as it stands there, of p(u|E), less
-//! a penalty a word; the costs of the hypothesis lattice play no part, and sentence boundaries that are arcs are words like others. The
-//! hypotheses are expanded to know the words before them (`ngrams`), so that every arc has a gain of its own: the best path is exact, and
-//! the lattice of all gains is at hand. theta_0 = −1/T and theta_n = 1/(4 T p r^(n − 1)) from the unigram precision p and the
-//! ratio r of the precisions of successive orders. O(n-grams + arcs of the expansion) for each set of parameters.
+//! The gain of a hypothesis is theta_0 · words + Σ_n theta_n · Σ over its n-grams, each as often as it stands there,
+//! of p(u|E), less a penalty a word; the costs of the hypothesis lattice play no part, and sentence boundaries that
+//! are arcs are words like others. The hypotheses are expanded to know the words before them (`ngrams`), so that
+//! every arc has a gain of its own: the best path is exact, and the lattice of all gains is at hand. theta_0 = −1/T
+//! and theta_n = 1/(4 T p r^(n − 1)) from the unigram precision p and the ratio r of the precisions of successive
+//! orders. O(n-grams + arcs of the expansion) for each set of parameters.
 //!
-//! R. Tromble, S. Kumar, F. Och and W. Macherey, Lattice Minimum Bayes-Risk Decoding for Statistical Machine Translation,
-//! EMNLP 2008, §4 and §5; posteriors of several systems: A. de Gispert, S. Virpioja, M. Kurimo and W. Byrne, Minimum Bayes
-//! Risk Combination of Translation Hypotheses from Alternative Morphological Decompositions, NAACL 2009.
+//! R. Tromble, S. Kumar, F. Och and W. Macherey, Lattice Minimum Bayes-Risk Decoding for Statistical Machine
+//! Translation, EMNLP 2008, §4 and §5; posteriors of several systems: A. de Gispert, S. Virpioja, M. Kurimo and W.
+//! Byrne, Minimum Bayes Risk Combination of Translation Hypotheses from Alternative Morphological Decompositions,
+//! NAACL 2009.
 
 use super::lattice::Lattice;
 use super::ngrams::{EMPTY, Expansion, GramId, Grams};
@@ -53,7 +55,8 @@ pub fn gains(grams: &Grams, posteriors: &[f64], thetas: &Thetas) -> Vec<f64> {
     gains
 }
 
-/// The words of the path with the highest gain, and its gain; of equal ones, the path that the order of the arcs names first.
+/// The words of the path with the highest gain, and its gain; of equal ones, the path that the order of the arcs
+/// names first.
 pub fn best_path(lattice: &Lattice, hypotheses: &Expansion, gains: &[f64], penalty: f64) -> (Vec<Label>, f64) {
     const NONE: u32 = u32::MAX;
     let n = hypotheses.num_states();
@@ -106,9 +109,10 @@ pub fn rescored(lattice: &Lattice, hypotheses: &Expansion, gains: &[f64], penalt
     b.finish()
 }
 
-/// The lattice with one path a sentence, the best, as small as it can be; then without the paths that are worse than the best by more
-/// than `beam`. What HiFST does before it computes posteriors. What a beam keeps depends on which sentences share arcs, so the lattice
-/// is minimal when it is pruned. Determinization may take time and space exponential in the lattice, and stops at `most` states.
+/// The lattice with one path a sentence, the best, as small as it can be; then without the paths that are worse than
+/// the best by more than `beam`. What HiFST does before it computes posteriors. What a beam keeps depends on which
+/// sentences share arcs, so the lattice is minimal when it is pruned. Determinization may take time and space
+/// exponential in the lattice, and stops at `most` states.
 pub fn canonical(lattice: &Lattice, beam: Option<f64>, most: usize) -> Result<Lattice> {
     let costs = lattice.to_fst(|_, a| a.cost, |s| lattice.finals[s as usize]);
     let mut small = smallest(costs, most)?;

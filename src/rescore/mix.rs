@@ -1,8 +1,8 @@
 //! The evidence of several systems about the n-grams of one hypothesis lattice.
 //!
-//! Every system's n-gram posteriors are computed on its own lattice and summed with its weight: Σ weight · p(u|E). Words are matched by
-//! name where lattices have symbol tables; words that the hypotheses do not have count in the probabilities and nowhere else. Costs: see
-//! `posteriors`, for each system.
+//! Every system's n-gram posteriors are computed on its own lattice and summed with its weight: Σ weight · p(u|E).
+//! Words are matched by name where lattices have symbol tables; words that the hypotheses do not have count in the
+//! probabilities and nowhere else. Costs: see `posteriors`, for each system.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;

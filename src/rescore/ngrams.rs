@@ -1,11 +1,11 @@
 //! The n-grams of lattices: numbers for them, and the lattice expanded so that a state knows the words before it.
 //!
-//! `Grams` numbers word sequences up to the highest order in use, with a link from each to itself without its first word.
-//! `Expansion::new` makes of a lattice one whose states are pairs of a state and its last n − 1 words (fewer at the
-//! beginning of a sentence), so that an arc completes one n-gram whatever the path; epsilons leave the words as they are.
-//! O(arcs of the result): one look-up for the n-gram and one for the target each. The result is as large as the lattice
-//! where states know their words already (after a language model of that order), and up to k^(n − 1) times as large where k
-//! words are alternatives at every place; `most` stops it.
+//! `Grams` numbers word sequences up to the highest order in use, with a link from each to itself without its first
+//! word. `Expansion::new` makes of a lattice one whose states are pairs of a state and its last n − 1 words (fewer at
+//! the beginning of a sentence), so that an arc completes one n-gram whatever the path; epsilons leave the words as
+//! they are. O(arcs of the result): one look-up for the n-gram and one for the target each. The result is as large as
+//! the lattice where states know their words already (after a language model of that order), and up to k^(n − 1)
+//! times as large where k words are alternatives at every place; `most` stops it.
 
 use super::lattice::Lattice;
 use crate::error::{Error, Result};
@@ -133,7 +133,8 @@ impl Expansion {
                     made.arcs.push(ExpandedArc { next: y, arc: i as u32, gram });
                 }
                 if made.arcs.len() > most {
-                    let why = "the lattice has too many n-grams; prune it (weft rescore prune), lower --order, or raise --max-arcs";
+                    let why =
+                        "too many n-grams; prune the lattice (weft rescore prune), lower --order or raise --max-arcs";
                     return Err(Error::limit(op, format!("{most} arcs for order {order}"), why));
                 }
                 made.offsets.push(made.arcs.len() as u32);

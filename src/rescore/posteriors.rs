@@ -1,10 +1,11 @@
 //! n-gram posteriors of a lattice, exactly: p(u|E), the probability that a path has the n-gram u at least once, and the
 //! expected number of times.
 //!
-//! The probability of a path is e^(−alpha · cost) over the sum for all paths. For every order the lattice is expanded so that
-//! an arc completes one n-gram (`ngrams`); there the expected count of u is the sum of the probabilities of its arcs. Where no path has
-//! two arcs of u, that is p(u|E), too. For the others, `repeats` follows the paths that have u already. Arcs carry the probability to be taken at
-//! their state, so every number is a probability: nothing is too small, and the sums are f64.
+//! The probability of a path is e^(−alpha · cost) over the sum for all paths. For every order the lattice is expanded
+//! so that an arc completes one n-gram (`ngrams`); there the expected count of u is the sum of the probabilities of
+//! its arcs. Where no path has two arcs of u, that is p(u|E), too. For the others, `repeats` follows the paths that
+//! have u already. Arcs carry the probability to be taken at their state, so every number is a probability: nothing
+//! is too small, and the sums are f64.
 //!
 //! Linear in the arcs of the expansions, plus the repeated n-grams' work (see there); for several alphas the expansions
 //! and what repeats are found once. G. Blackwood, A. de Gispert and W. Byrne, Efficient Path Counting Transducers for

@@ -1,14 +1,16 @@
 //! The posteriors of n-grams that a path may have more than once.
 //!
-//! p(u|E) = Σ over the arcs that complete u of (mass at the arc's state that does not have u yet) · p(arc). The mass that has u
-//! spreads from the first arc of u on, and matters only where another arc of u can still be reached. Most n-grams have no two arcs on one path:
-//! their arcs leave the same level, or (512 n-grams at a time, a bit each) a pass backwards over the arcs between the first and the last of
-//! them shows that none of their arcs leads to another. For the rest the mass is spread for eight n-grams at a time,
-//! over the states that have mass and from which one of the eight can be reached.
+//! p(u|E) = Σ over the arcs that complete u of (mass at the arc's state that does not have u yet) · p(arc). The mass
+//! that has u spreads from the first arc of u on, and matters only where another arc of u can still be reached. Most
+//! n-grams have no two arcs on one path: their arcs leave the same level, or (512 n-grams at a time, a bit each) a
+//! pass backwards over the arcs between the first and the last of them shows that none of their arcs leads to
+//! another. For the rest the mass is spread for eight n-grams at a time, over the states that have mass and from
+//! which one of the eight can be reached.
 //!
-//! O(arcs · c / 512 + a · r / 8) for c n-grams whose first and last arcs are at different levels, r of which repeat, and a arcs between
-//! the first and the last of these; 128 bytes a state and thread. Batches of 512 are independent: they run in parallel, and every
-//! n-gram's sum is made in the order of the states, so the results do not depend on how.
+//! O(arcs · c / 512 + a · r / 8) for c n-grams whose first and last arcs are at different levels, r of which repeat,
+//! and a arcs between the first and the last of these; 128 bytes a state and thread. Batches of 512 are independent:
+//! they run in parallel, and every n-gram's sum is made in the order of the states, so the results do not depend on
+//! how.
 
 use rayon::prelude::*;
 

@@ -24,13 +24,15 @@ use crate::with_fst;
 
 pub const OP: &str = "rescore-posteriors";
 
-pub const HELP: &str = "The probability of a path is e^(-alpha * cost), over the sum for all paths. Prints\n  \
+pub const HELP: &str = "The probability of a path is e^(-alpha * cost), over the sum for all paths. Prints lines\n  \
     n-gram TAB probability that a path has it at least once [TAB expected number of times, with --counts]\n\
-    by order, the likely ones first, then by words. --json: an object a lattice, {\"number\", \"ngrams\": [{\"words\", \"posterior\", \"count\"}]}.\n\n\
-    --arcs: the lattice with -ln(probability of the paths through the arc) for costs, as an automaton with -o, as text without.\n\n\
-    --words: for each word of the path of the lowest cost, a line\n  \
-    word TAB paths through its arc TAB paths that have it at this place TAB paths that have it anywhere\n\
-    and an empty line after the sentence; --json: {\"number\", \"words\": [{\"word\", \"arc\", \"place\", \"anywhere\"}]}.\n\n\
+    by order, the likely ones first, then by label. --json: one object a lattice,\n  \
+    {\"number\": 1, \"ngrams\": [{\"words\": [...], \"posterior\": p, \"count\": c}, ...]}\n\n\
+    --arcs: the lattice with -ln(probability of the paths through the arc) for costs; an automaton with -o, text\n\
+    without.\n\n\
+    --words: for each word of the path of the lowest cost a line, and an empty line after the sentence:\n  \
+    word TAB P(its arc) TAB P(this word at this place, counted from the start) TAB P(this word anywhere)\n\
+    --json: {\"number\": 1, \"words\": [{\"word\", \"arc\", \"place\", \"anywhere\"}, ...]}\n\n\
     Examples:\n  weft rescore posteriors --order 4 lat.fst\n  \
     weft rescore posteriors --order 2 --alpha 0.5 --counts --min 0.01 'lats/?.fst' --range 1:3 --keys\n  \
     weft rescore posteriors --arcs lat.fst -o arcs.fst\n  \
@@ -189,7 +191,8 @@ impl Posteriors {
         drop(evidence);
         let mut list: Vec<GramId> =
             (1..grams.count() as GramId).filter(|&g| found.path[g as usize] >= self.min).collect();
-        // Labels are compared first to last where probabilities are the same: the same order for any numbering of n-grams.
+        // Labels are compared first to last where probabilities are the same: the same order for any numbering of
+        // n-grams.
         list.sort_by(|&a, &b| {
             let likely = found.path[b as usize].total_cmp(&found.path[a as usize]);
             grams.len(a).cmp(&grams.len(b)).then(likely).then_with(|| grams.words(a).cmp(&grams.words(b)))
