@@ -6,13 +6,13 @@ use std::path::Path;
 use crate::sandbox::{ROOT, Sandbox};
 
 /// The shipped lattices, with a folder of bad ones: no path, a cycle, a weight that is no number.
-fn lattices() -> Sandbox {
+pub fn lattices() -> Sandbox {
     let s = Sandbox::empty();
     std::os::unix::fs::symlink(Path::new(ROOT).join("grammars"), s.path().join("grammars")).unwrap();
     s
 }
 
-fn bad(s: &Sandbox) {
+pub fn bad(s: &Sandbox) {
     s.write("1.t", "0 1 1 0.5\n0 1 2 1\n1\n");
     s.write("2.t", "0 1 1\n");
     s.write("3.t", "0 1 1 1\n1 0 2 1\n1\n");

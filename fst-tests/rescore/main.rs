@@ -14,3 +14,5 @@ mod combination_commands;
 mod import;
 mod lists;
 mod lists_commands;
+mod lmbr_commands;
+mod posteriors;

@@ -43,7 +43,7 @@ pub struct CascadeArgs {
 }
 
 /// What a cascade runs over, and where its results go.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct RunArgs {
     /// Automata, templates with `?`, or archives (`-` or nothing: standard input)
     #[arg(value_name = "INPUT")]
@@ -83,6 +83,11 @@ impl CascadeArgs {
 }
 
 impl RunArgs {
+    /// The input as it was named, if there is one name.
+    pub fn only_input(&self) -> Option<&str> {
+        self.inputs.first().filter(|_| self.inputs.len() == 1).map(String::as_str)
+    }
+
     /// Runs the stages over every input.
     pub fn run(&self, stages: &[Stage]) -> Result<Status> {
         let operands = Operands::default();

@@ -44,6 +44,14 @@ pub trait Env {
     fn put_as(&mut self, name: Option<&str>, fst: AnyFst, container: Container) -> Result<()>;
     /// Resulting text; `None` or `-` is standard output or the cascade's output for this input.
     fn text(&mut self, name: Option<&str>, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()>;
+    /// Text for a file that all inputs write to, in their order.
+    fn gather(&mut self, name: &str, text: &str) -> Result<()> {
+        let mut out = io::create(name)?;
+        out.write_all(text.as_bytes()).map_err(|e| Error::io(name, e))?;
+        out.commit()
+    }
+    /// Says, before any work, that a file will be written.
+    fn will_write(&mut self, _name: &str) {}
     /// A symbol table, read once.
     fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>>;
     /// The whole of a text file (potentials, label pairs), read once.

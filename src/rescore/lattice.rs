@@ -117,6 +117,28 @@ impl Lattice {
         costs
     }
 
+    /// The arcs of the path with the lowest cost, each with its state, and where it ends; of equal paths, the one whose
+    /// arcs come first.
+    pub fn best_path(&self) -> (Vec<(StateId, usize)>, Option<StateId>) {
+        let mut cost = self.finals.clone();
+        let mut choice: Vec<Option<usize>> = vec![None; self.num_states()];
+        for s in self.states().rev() {
+            for (i, a) in self.range(s).zip(self.arcs(s)) {
+                let through = a.cost + cost[a.next as usize];
+                if through < cost[s as usize] {
+                    (cost[s as usize], choice[s as usize]) = (through, Some(i));
+                }
+            }
+        }
+        let mut path = vec![];
+        let mut at = (self.num_states() > 0).then_some(0);
+        while let Some((s, i)) = at.and_then(|s: StateId| choice[s as usize].map(|i| (s, i))) {
+            path.push((s, i));
+            at = Some(self.arcs[i].next);
+        }
+        (path, at)
+    }
+
     /// An acceptor of the words with the weights `cost(arc)` and `ending(state)`.
     pub fn to_fst<W: Weight>(
         &self,

@@ -6,12 +6,18 @@
 pub mod align;
 pub mod combine;
 pub mod concat;
+pub mod confidence;
 pub mod features;
 pub mod kbest;
 pub mod kendall;
 pub mod lattice;
+pub mod lmbr;
 pub mod mesh;
+pub mod mix;
+pub mod ngrams;
 pub mod oracle;
+pub mod posteriors;
 pub mod prune;
+mod repeats;
 pub mod sample;
 pub mod words;

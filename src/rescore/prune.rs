@@ -30,7 +30,9 @@ pub fn prune<W: Weight>(fst: &FlatFst<W>, config: &PruneConfig) -> Result<FlatFs
     let lattice = Lattice::or_empty(OP, fst)?;
     let (forward, backward) = (lattice.forward(config.alpha), lattice.backward(config.alpha));
     let total = backward.first().copied().unwrap_or(f64::INFINITY);
-    let (best, best_end) = best_path(&lattice);
+    let (path, best_end) = lattice.best_path();
+    let mut best = vec![false; lattice.arcs.len()];
+    path.iter().for_each(|&(_, i)| best[i] = true);
     let mut keep_arc = vec![false; fst.num_arcs()];
     let mut keep_final = vec![false; fst.num_states()];
     // States of the lattice are in another order: their finals are found by the arcs that lead there.
@@ -59,27 +61,6 @@ pub fn prune<W: Weight>(fst: &FlatFst<W>, config: &PruneConfig) -> Result<FlatFs
     }
     b.set_start(fst.start());
     Ok(connect(b.finish()).with_symbols_of(fst))
-}
-
-/// Which arcs are on the best path, and where it ends.
-fn best_path(lattice: &Lattice) -> (Vec<bool>, Option<u32>) {
-    let mut cost = lattice.finals.clone();
-    let mut choice: Vec<Option<usize>> = vec![None; lattice.num_states()];
-    for s in lattice.states().rev() {
-        for (i, a) in lattice.range(s).zip(lattice.arcs(s)) {
-            let through = a.cost + cost[a.next as usize];
-            if through < cost[s as usize] {
-                (cost[s as usize], choice[s as usize]) = (through, Some(i));
-            }
-        }
-    }
-    let mut on = vec![false; lattice.arcs.len()];
-    let mut at = (lattice.num_states() > 0).then_some(0);
-    while let Some(i) = at.and_then(|s| choice[s as usize]) {
-        on[i] = true;
-        at = Some(lattice.arcs[i].next);
-    }
-    (on, at)
 }
 
 #[cfg(test)]

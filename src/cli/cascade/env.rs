@@ -125,6 +125,8 @@ pub struct CascadeEnv<'a> {
     /// What the stage now running did.
     pub effect: Effect,
     pub text: Vec<u8>,
+    /// Text for files that all inputs write to.
+    pub gathered: Vec<(String, Vec<u8>)>,
     pub notes: Vec<String>,
 }
 
@@ -139,6 +141,7 @@ impl<'a> CascadeEnv<'a> {
             keep: false,
             effect: Effect::default(),
             text: vec![],
+            gathered: vec![],
             notes: vec![],
         }
     }
@@ -196,6 +199,11 @@ impl Env for CascadeEnv<'_> {
                 out.commit()
             }
         }
+    }
+    fn gather(&mut self, name: &str, text: &str) -> Result<()> {
+        self.effect.printed = true;
+        self.gathered.push((name.to_string(), text.into()));
+        Ok(())
     }
     fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>> {
         match named(Some(name)) {
@@ -304,6 +312,15 @@ impl Env for ProbeEnv<'_> {
             Some(n) => self.effect.outputs.push(n.to_string()),
         }
         write(&mut std::io::sink())
+    }
+    fn gather(&mut self, _: &str, _: &str) -> Result<()> {
+        self.effect.printed = true;
+        Ok(())
+    }
+    fn will_write(&mut self, name: &str) {
+        if !self.effect.outputs.iter().any(|n| n == name) {
+            self.effect.outputs.push(name.to_string());
+        }
     }
     fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>> {
         match named(Some(name)) {

@@ -32,6 +32,8 @@ pub struct Done {
     pub name: String,
     /// Text for the common output.
     pub text: Vec<u8>,
+    /// Text for files that all inputs write to.
+    pub gathered: Vec<(String, Vec<u8>)>,
     /// The automaton, if it goes to an archive or to standard output.
     pub result: Option<Current>,
     pub notes: Vec<String>,
@@ -48,6 +50,7 @@ impl Cascade<'_> {
             key,
             name,
             text: vec![],
+            gathered: vec![],
             result: None,
             notes: vec![],
             failure: Some("a bug in weft: please report it with this input and the script".into()),
@@ -61,14 +64,15 @@ impl Cascade<'_> {
         let mut env = CascadeEnv::new(self.operands, &key, index);
         let mut rows = vec![];
         let outcome = self.stages_of(job, &mut env, &mut rows);
-        let (mut text, notes, mut result) = (env.text, env.notes, env.current);
+        let (mut text, mut gathered, notes, mut result) = (env.text, env.gathered, env.notes, env.current);
         let failure = outcome.and_then(|()| self.deliver(&key, &mut text, &mut result)).err();
         if failure.is_some() {
             // Half an output would look like a whole one.
             text.clear();
+            gathered.clear();
             result = None;
         }
-        Done { key, name, text, result, notes, failure, rows }
+        Done { key, name, text, gathered, result, notes, failure, rows }
     }
 
     fn stages_of(&self, job: Job, env: &mut CascadeEnv, rows: &mut Vec<Row>) -> std::result::Result<(), String> {

@@ -30,6 +30,9 @@ pub struct WordArgs {
 }
 
 impl WordArgs {
+    pub fn symbols(&self) -> Option<&str> {
+        self.symbols.as_deref()
+    }
     pub fn numeric(&self) -> bool {
         self.numeric
     }

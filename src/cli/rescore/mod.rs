@@ -4,9 +4,12 @@ mod align;
 mod combine;
 mod concat;
 mod consensus;
+mod grid;
 mod kbest;
 mod lists;
+mod lmbr;
 mod oracle;
+mod posteriors;
 mod prune;
 mod sample;
 
@@ -40,10 +43,6 @@ struct Over<S: Args> {
 #[derive(Subcommand, Debug)]
 #[allow(clippy::large_enum_variant)] // one value a process
 enum RescoreCommand {
-    #[command(after_help = consensus::HELP)]
-    Consensus(consensus::Cmd),
-    #[command(after_help = oracle::HELP)]
-    Oracle(oracle::Cmd),
     /// Find the derivations that give a string
     #[command(after_help = align::HELP)]
     Align(Over<align::Align>),
@@ -51,9 +50,19 @@ enum RescoreCommand {
     #[command(after_help = combine::HELP)]
     Combine(Over<combine::Combine>),
     Concat(concat::Concat),
+    #[command(after_help = consensus::HELP)]
+    Consensus(consensus::Cmd),
     /// List the n best strings of lattices, with costs and features
     #[command(after_help = kbest::HELP)]
     Kbest(Over<kbest::Kbest>),
+    /// Minimum Bayes risk: the path that has the n-grams which are likely (LMBR)
+    #[command(after_help = lmbr::HELP)]
+    Lmbr(Over<lmbr::Lmbr>),
+    #[command(after_help = oracle::HELP)]
+    Oracle(oracle::Cmd),
+    /// Print how likely n-grams, arcs and words are
+    #[command(after_help = posteriors::HELP)]
+    Posteriors(Over<posteriors::Posteriors>),
     /// Keep the arcs whose posterior probability is high enough
     #[command(after_help = prune::HELP)]
     Prune(Over<prune::Prune>),
@@ -65,11 +74,13 @@ enum RescoreCommand {
 /// The same operations as stages of a cascade.
 #[derive(Subcommand, Clone, Debug)]
 pub enum RescoreStage {
-    RescoreConsensus(consensus::Consensus),
-    RescoreOracle(oracle::Oracle),
     RescoreAlign(align::Align),
     RescoreCombine(combine::Combine),
+    RescoreConsensus(consensus::Consensus),
     RescoreKbest(kbest::Kbest),
+    RescoreLmbr(lmbr::Lmbr),
+    RescoreOracle(oracle::Oracle),
+    RescorePosteriors(posteriors::Posteriors),
     RescorePrune(prune::Prune),
     RescoreSample(sample::Sample),
 }
@@ -92,6 +103,14 @@ impl RescoreArgs {
                 c.stage.check()?;
                 c.run.run(&[alone("rescore-kbest", RescoreStage::RescoreKbest(c.stage.clone()))])
             }
+            RescoreCommand::Lmbr(c) => {
+                let (stage, run) = c.stage.command(&c.run)?;
+                run.run(&[alone("rescore-lmbr", RescoreStage::RescoreLmbr(stage))])
+            }
+            RescoreCommand::Posteriors(c) => {
+                let stage = c.stage.command(&c.run)?;
+                c.run.run(&[alone("rescore-posteriors", RescoreStage::RescorePosteriors(stage))])
+            }
             RescoreCommand::Prune(c) => {
                 c.run.run(&[alone("rescore-prune", RescoreStage::RescorePrune(c.stage.clone()))])
             }
@@ -112,6 +131,8 @@ impl RescoreStage {
             RescoreStage::RescoreAlign(c) => c.run(env),
             RescoreStage::RescoreCombine(c) => c.run(env),
             RescoreStage::RescoreKbest(c) => c.run(env),
+            RescoreStage::RescoreLmbr(c) => c.run(env),
+            RescoreStage::RescorePosteriors(c) => c.run(env),
             RescoreStage::RescorePrune(c) => c.run(env),
             RescoreStage::RescoreSample(c) => c.run(env),
         }
