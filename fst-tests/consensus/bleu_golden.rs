@@ -1,7 +1,8 @@
 //! Sentence and corpus BLEU that sacreBLEU 2.6.0 gives: `BLEU(tokenize="none")`, for sentences with `effective_order=True`.
 
+use weft::eval::bleu::BleuStats;
 use weft::rescore::oracle::Reference;
-use weft::rescore::oracle::bleu::{References, Stats};
+use weft::rescore::oracle::bleu::References;
 
 /// Hypothesis, references, sentence BLEU.
 const SENTENCES: [(&str, &[&str], f64); 24] = [
@@ -34,7 +35,7 @@ const SENTENCES: [(&str, &[&str], f64); 24] = [
 /// Of all of them together: with both references, with the first one only.
 const CORPUS: [f64; 2] = [42.7049200354, 36.8942351936];
 
-fn stats(hypothesis: &str, references: &[&str]) -> Stats {
+fn stats(hypothesis: &str, references: &[&str]) -> BleuStats {
     let reference = Reference::new(references);
     let words: Vec<u32> = hypothesis.split_whitespace().map(|w| reference.number(w)).collect();
     References::new(&reference.words).stats(&words)
@@ -42,12 +43,12 @@ fn stats(hypothesis: &str, references: &[&str]) -> Stats {
 
 #[test]
 fn the_numbers_of_sacrebleu() {
-    let mut totals = [Stats::default(), Stats::default()];
+    let mut totals = [BleuStats::default(), BleuStats::default()];
     for (hypothesis, references, want) in SENTENCES {
         let s = stats(hypothesis, references);
         assert!((s.sentence_bleu() - want).abs() < 1e-9, "{hypothesis:?}: {} and not {want}", s.sentence_bleu());
-        totals[0].add(&s);
-        totals[1].add(&stats(hypothesis, &references[..1]));
+        totals[0] += s;
+        totals[1] += stats(hypothesis, &references[..1]);
     }
     for (total, want) in totals.iter().zip(CORPUS) {
         assert!((total.corpus_bleu() - want).abs() < 1e-9, "{} and not {want}", total.corpus_bleu());

@@ -106,6 +106,22 @@ impl BleuStats {
         compute(real(self.counts), real(self.totals), (self.sys_len, self.ref_len), smoothing, effective_order)
     }
 
+    /// 0 to 100, of a single sentence: sacreBLEU's defaults for one.
+    pub fn sentence_bleu(&self) -> f64 {
+        self.score(Smoothing::Exp, true).score
+    }
+    /// 0 to 100, of the sum over sentences: sacreBLEU's defaults.
+    pub fn corpus_bleu(&self) -> f64 {
+        self.score(Smoothing::Exp, false).score
+    }
+
+    /// Precisions, brevity penalty and lengths, as sacreBLEU prints them after a score.
+    pub fn verbose(&self, score: &BleuScore) -> String {
+        let precisions = score.precisions.map(|p| format!("{p:.1}")).join("/");
+        let (bp, ratio) = (score.bp, ratio(self));
+        format!("{precisions} (BP = {bp:.3} ratio = {ratio:.3} hyp_len = {} ref_len = {})", self.sys_len, self.ref_len)
+    }
+
     fn from_row<T: Real>(row: &[T]) -> Self {
         let whole = |i: usize| row[i].double() as u64;
         BleuStats {
@@ -277,15 +293,7 @@ impl Metric for Bleu {
     }
     fn verbose(&self, stats: &[f64]) -> String {
         let (stats, score) = self.parts(stats);
-        let precisions: Vec<String> = score.precisions.iter().map(|p| format!("{p:.1}")).collect();
-        format!(
-            "{} (BP = {:.3} ratio = {:.3} hyp_len = {} ref_len = {})",
-            precisions.join("/"),
-            score.bp,
-            ratio(&stats),
-            stats.sys_len,
-            stats.ref_len
-        )
+        stats.verbose(&score)
     }
     fn fields(&self, stats: &[f64]) -> Vec<(&'static str, Value)> {
         let (stats, score) = self.parts(stats);

@@ -9,11 +9,11 @@ use super::{RescoreStage, alone, prints};
 use crate::cli::cascade::RunArgs;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
+use crate::eval::bleu::{BleuStats, Smoothing};
 use crate::format::template;
 use crate::fst::flat::Label;
 use crate::fst::symbols::SymbolTable;
 use crate::rescore::lattice::path_fst;
-use crate::rescore::oracle::bleu::Stats;
 use crate::rescore::oracle::{self, Method, NO_WORD, OP, OracleConfig, Reference};
 use crate::{map_fst, with_fst};
 
@@ -71,7 +71,7 @@ pub struct Oracle {
 #[derive(Debug, Default)]
 struct Common {
     references: OnceLock<std::result::Result<Vec<Lines>, String>>,
-    total: Mutex<(usize, Stats)>,
+    total: Mutex<(usize, BleuStats)>,
 }
 
 /// A file with its lines.
@@ -111,17 +111,10 @@ impl Cmd {
 }
 
 /// As sacreBLEU prints it.
-fn show_corpus(sentences: usize, s: &Stats) -> String {
-    let precisions = s.precisions().map(|p| format!("{p:.1}")).join("/");
-    let ratio = if s.reference == 0 { 0.0 } else { s.length as f64 / s.reference as f64 };
-    format!(
-        "oracle BLEU = {:.2} {precisions} (BP = {:.3} ratio = {ratio:.3} hyp_len = {} ref_len = {}), {sentences} sentence{}",
-        s.corpus_bleu(),
-        s.brevity_penalty(),
-        s.length,
-        s.reference,
-        if sentences == 1 { "" } else { "s" },
-    )
+fn show_corpus(sentences: usize, stats: &BleuStats) -> String {
+    let score = stats.score(Smoothing::Exp, false);
+    let plural = if sentences == 1 { "" } else { "s" };
+    format!("oracle BLEU = {:.2} {}, {sentences} sentence{plural}", score.score, stats.verbose(&score))
 }
 
 impl Oracle {
@@ -179,10 +172,10 @@ impl Oracle {
         Ok(Status::Done)
     }
 
-    fn count(&self, stats: &Stats) {
+    fn count(&self, stats: &BleuStats) {
         let mut total = self.common.total.lock().unwrap_or_else(PoisonError::into_inner);
         total.0 += 1;
-        total.1.add(stats);
+        total.1 += *stats;
     }
 
     fn show(&self, found: &oracle::Oracle, table: Option<&SymbolTable>) -> String {
@@ -203,7 +196,7 @@ impl Oracle {
         }
         if self.scores {
             let s = &found.stats;
-            let matches: Vec<String> = s.matches.iter().zip(s.totals).map(|(m, t)| format!("{m}/{t}")).collect();
+            let matches: Vec<String> = s.counts.iter().zip(s.totals).map(|(m, t)| format!("{m}/{t}")).collect();
             let _ = write!(line, "\t{:.2}\t{}", s.sentence_bleu(), matches.join(" "));
         }
         line.push('\n');

@@ -8,7 +8,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::bleu::{ORDERS, OTHER};
+use super::bleu::{ORDER, OTHER};
 
 #[derive(Debug, Default)]
 pub struct Grams {
@@ -26,7 +26,7 @@ impl Grams {
             // The matches that end where we are, the longest first; the empty one last.
             let mut ends: Vec<u32> = vec![0];
             for &word in words {
-                ends.retain(|&e| (grams.length[e as usize] as usize) < ORDERS);
+                ends.retain(|&e| (grams.length[e as usize] as usize) < ORDER);
                 let longer: Vec<u32> = ends.iter().map(|&e| grams.child(e, word)).collect();
                 let suffixes = longer.iter().skip(1).chain(&[0]);
                 for (&match_, &suffix) in longer.iter().zip(suffixes) {
@@ -60,7 +60,7 @@ impl Grams {
             if let Some(&to) = self.children.get(&(from, word)) {
                 let length = self.length[to as usize];
                 // With four words the first one can be in no further match.
-                let next = if length as usize == ORDERS { self.suffix[to as usize] } else { to };
+                let next = if length as usize == ORDER { self.suffix[to as usize] } else { to };
                 return (next, length);
             }
             if from == 0 {

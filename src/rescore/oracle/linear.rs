@@ -8,7 +8,7 @@
 //! that reach them. Sums are added from left to right, so the maximum is that over all paths to the last bit; of equal
 //! paths the one of less cost is taken.
 
-use super::bleu::ORDERS;
+use super::bleu::ORDER;
 use super::grams::Grams;
 use super::{NO_WORD, OP};
 use crate::error::{Error, Result};
@@ -17,18 +17,18 @@ use crate::fst::statetable::StateTable;
 use crate::rescore::lattice::Lattice;
 
 /// What a word gains that ends a longest match of 0 to 4 words.
-pub type Gains = [f64; ORDERS + 1];
+pub type Gains = [f64; ORDER + 1];
 
 pub fn gains(p: f64, r: f64) -> Gains {
-    let mut gains = [-1.0; ORDERS + 1];
-    for n in 1..=ORDERS {
-        gains[n] = gains[n - 1] + 1.0 / (ORDERS as f64 * p * r.powi(n as i32 - 1));
+    let mut gains = [-1.0; ORDER + 1];
+    for n in 1..=ORDER {
+        gains[n] = gains[n - 1] + 1.0 / (ORDER as f64 * p * r.powi(n as i32 - 1));
     }
     gains
 }
 
 /// The longest match of an arc that is no word.
-const NOTHING: u8 = ORDERS as u8 + 1;
+const NOTHING: u8 = ORDER as u8 + 1;
 
 /// The lattice combined with the n-grams of the references.
 pub struct Product {

@@ -14,10 +14,11 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::error::{Error, Result};
+use crate::eval::bleu::BleuStats;
 use crate::fst::flat::{EPSILON, FlatFst, Label};
 use crate::fst::semiring::Weight;
 use crate::rescore::lattice::Lattice;
-use bleu::{OTHER, References, Stats};
+use bleu::{OTHER, References};
 
 pub const OP: &str = "rescore-oracle";
 
@@ -84,7 +85,7 @@ pub struct Oracle {
     pub path: Vec<(Label, f64)>,
     /// Cost of the end.
     pub end: f64,
-    pub stats: Stats,
+    pub stats: BleuStats,
 }
 
 /// The oracle of a lattice. `number` gives the number of the word that a label is.
@@ -108,7 +109,7 @@ pub fn oracle<W: Weight>(
             }
         });
     }
-    let counts = References::new(reference);
+    let mut counts = References::new(reference);
     // Strings of equal BLEU: the first one stays.
     let mut best: Option<(f64, Oracle)> = None;
     let mut offer = |path: Vec<(Label, f64)>, end: f64| {
