@@ -151,6 +151,18 @@ pub fn no_path(op: &'static str) -> Error {
     Error::op(op, "the lattice has no path from its start to a final state")
 }
 
+/// An acceptor of one path: labels with costs, and the cost of the end. It has the semiring of `like`.
+pub fn path_fst<W: Weight>(like: &FlatFst<W>, path: &[(Label, f64)], end: f64) -> FlatFst<W> {
+    let mut b = Builder::with_capacity(path.len() + 1, path.len());
+    for (i, &(label, cost)) in path.iter().enumerate() {
+        b.add_state(W::ZERO);
+        b.push_arc(Arc::new(label, label, W::from_f64(cost), i as StateId + 1));
+    }
+    b.add_state(W::from_f64(end));
+    b.set_start(0);
+    b.finish().with_symbols(like.osyms.clone(), like.osyms.clone())
+}
+
 /// The automaton without arcs of infinite cost, and where each of its arcs was.
 fn without_infinite_arcs<W: Weight>(fst: &FlatFst<W>) -> (FlatFst<W>, Vec<u32>) {
     let mut b = Builder::with_capacity(fst.num_states(), fst.num_arcs());

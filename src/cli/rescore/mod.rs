@@ -3,8 +3,10 @@
 mod align;
 mod combine;
 mod concat;
+mod consensus;
 mod kbest;
 mod lists;
+mod oracle;
 mod prune;
 mod sample;
 
@@ -13,7 +15,7 @@ use clap::{Args, Subcommand};
 use super::cascade::RunArgs;
 use super::cascade::script::{Stage, StageCommand};
 use super::env::{Env, Status};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 #[derive(Args, Debug)]
 #[command(
@@ -45,9 +47,13 @@ enum RescoreCommand {
     #[command(after_help = combine::HELP)]
     Combine(Over<combine::Combine>),
     Concat(concat::Concat),
+    #[command(after_help = consensus::HELP)]
+    Consensus(consensus::Cmd),
     /// List the n best strings of lattices, with costs and features
     #[command(after_help = kbest::HELP)]
     Kbest(Over<kbest::Kbest>),
+    #[command(after_help = oracle::HELP)]
+    Oracle(oracle::Cmd),
     /// Keep the arcs whose posterior probability is high enough
     #[command(after_help = prune::HELP)]
     Prune(Over<prune::Prune>),
@@ -61,7 +67,9 @@ enum RescoreCommand {
 pub enum RescoreStage {
     RescoreAlign(align::Align),
     RescoreCombine(combine::Combine),
+    RescoreConsensus(consensus::Consensus),
     RescoreKbest(kbest::Kbest),
+    RescoreOracle(oracle::Oracle),
     RescorePrune(prune::Prune),
     RescoreSample(sample::Sample),
 }
@@ -78,15 +86,17 @@ impl RescoreArgs {
                 c.run.run(&[alone("rescore-combine", RescoreStage::RescoreCombine(c.stage.clone()))])
             }
             RescoreCommand::Concat(c) => c.run(),
+            RescoreCommand::Consensus(c) => c.run(),
             RescoreCommand::Kbest(c) => {
                 c.stage.check()?;
                 c.run.run(&[alone("rescore-kbest", RescoreStage::RescoreKbest(c.stage.clone()))])
             }
+            RescoreCommand::Oracle(c) => c.run(),
             RescoreCommand::Prune(c) => {
                 c.run.run(&[alone("rescore-prune", RescoreStage::RescorePrune(c.stage.clone()))])
             }
             RescoreCommand::Sample(c) => {
-                let stage = c.stage.for_output(makes_automata(c.run.output.as_deref()));
+                let stage = c.stage.for_output(!prints(c.run.output.as_deref(), c.stage.is_text())?);
                 stage.check()?;
                 c.run.run(&[alone("rescore-sample", RescoreStage::RescoreSample(stage))])
             }
@@ -99,7 +109,9 @@ impl RescoreStage {
         match self {
             RescoreStage::RescoreAlign(c) => c.run(env),
             RescoreStage::RescoreCombine(c) => c.run(env),
+            RescoreStage::RescoreConsensus(c) => c.run(env),
             RescoreStage::RescoreKbest(c) => c.run(env),
+            RescoreStage::RescoreOracle(c) => c.run(env),
             RescoreStage::RescorePrune(c) => c.run(env),
             RescoreStage::RescoreSample(c) => c.run(env),
         }
@@ -111,10 +123,15 @@ fn alone(name: &str, stage: RescoreStage) -> Stage {
     Stage { command: StageCommand::Rescore(stage), name: name.into(), words: name.into(), place: String::new() }
 }
 
-/// True if what is made goes to files of automata; else it is printed.
-fn makes_automata(output: Option<&str>) -> bool {
-    output.is_some_and(|name| {
-        let name = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
-        [".far", ".fst", ".fsa"].iter().any(|s| name.ends_with(s))
-    })
+/// Whether what is found is printed: it is, unless the output's name is that of an automaton. `text`: it can only be printed.
+fn prints(output: Option<&str>, text: bool) -> Result<bool> {
+    let Some(name) = output else { return Ok(true) };
+    let bare = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
+    let automata = [".far", ".fst", ".fsa"].iter().any(|s| bare.ends_with(s));
+    if automata && text {
+        return Err(Error::usage(format!(
+            "{name} is the name of an automaton, but text is to be written; name a text file"
+        )));
+    }
+    Ok(!automata)
 }
