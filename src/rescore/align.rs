@@ -5,11 +5,11 @@
 //! where all are asked for, more than a limit are an error. Where there is none, the error says how far the lattice goes
 //! with the string.
 
-use super::lattice::{check_weights, no_path};
+use super::lattice::{check_weights, no_path, path_fst};
 use crate::error::{Error, Result};
 use crate::fst::compose::{ComposeConfig, compose};
 use crate::fst::explain::{Cause, explain};
-use crate::fst::flat::{Arc, Builder, FlatFst, Label, StateId};
+use crate::fst::flat::{FlatFst, Label};
 use crate::fst::semiring::Weight;
 use crate::fst::shortestpath::{Path, ShortestPathConfig, best_paths};
 use crate::fst::symbols::SymbolTable;
@@ -39,7 +39,8 @@ pub fn align<W: Weight>(
     for (i, a) in numbered.all_arcs_mut().iter_mut().enumerate() {
         a.ilabel = i as Label + 1;
     }
-    let line = linear(string);
+    let words: Vec<(Label, f64)> = string.iter().map(|&label| (label, 0.0)).collect();
+    let line = path_fst(&numbered, &words, 0.0);
     let both = compose(&numbered, &line, &ComposeConfig::default())?;
     let more = config.n.saturating_add(usize::from(config.all));
     let found = best_paths(&both, &ShortestPathConfig { nshortest: more, ..Default::default() })?;
@@ -60,18 +61,6 @@ pub fn align<W: Weight>(
         Path { arcs, end, cost: p.cost }
     };
     Ok(found.into_iter().map(path).collect())
-}
-
-/// The acceptor of one string.
-fn linear<W: Weight>(string: &[Label]) -> FlatFst<W> {
-    let mut b = Builder::with_capacity(string.len() + 1, string.len());
-    for (i, &label) in string.iter().enumerate() {
-        b.add_state(W::ZERO);
-        b.push_arc(Arc::new(label, label, W::ONE, i as StateId + 1));
-    }
-    b.add_state(W::ONE);
-    b.set_start(0);
-    b.finish()
 }
 
 /// How far the lattice and the string go together.

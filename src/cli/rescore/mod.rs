@@ -99,6 +99,7 @@ impl RescoreArgs {
                 c.run.run(&[alone("rescore-combine", RescoreStage::RescoreCombine(c.stage.clone()))])
             }
             RescoreCommand::Concat(c) => c.run(),
+            RescoreCommand::Consensus(c) => c.run(),
             RescoreCommand::Kbest(c) => {
                 c.stage.check()?;
                 c.run.run(&[alone("rescore-kbest", RescoreStage::RescoreKbest(c.stage.clone()))])
@@ -115,7 +116,7 @@ impl RescoreArgs {
                 c.run.run(&[alone("rescore-prune", RescoreStage::RescorePrune(c.stage.clone()))])
             }
             RescoreCommand::Sample(c) => {
-                let stage = c.stage.for_output(makes_automata(c.run.output.as_deref()));
+                let stage = c.stage.for_output(!prints(c.run.output.as_deref(), c.stage.is_text())?);
                 stage.check()?;
                 c.run.run(&[alone("rescore-sample", RescoreStage::RescoreSample(stage))])
             }

@@ -43,6 +43,11 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// True if what is asked for can only be printed.
+    pub fn is_text(&self) -> bool {
+        self.print_weight || self.list.features() || self.format == ListFormat::Moses
+    }
+
     /// The same, for a file of automata or not.
     pub fn for_output(&self, automata: bool) -> Self {
         Sample { automaton: self.automaton || automata, ..self.clone() }
