@@ -54,13 +54,10 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Translation rules: extract, score, filter, convert, make shallow
     Rules(rules::RulesArgs),
-<<<<<<< HEAD
     /// How good translations and word orders are, and whether systems differ
     Eval(eval::EvalArgs),
-=======
     /// What is done to finished lattices
     Rescore(rescore::RescoreArgs),
->>>>>>> main
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
 }
@@ -99,11 +96,8 @@ impl Weft {
             Command::Rules(args) => args.run(),
             Command::Decode(args) => args.run(),
             Command::Demo(args) => args.run(),
-<<<<<<< HEAD
             Command::Eval(args) => args.run(),
-=======
             Command::Rescore(args) => args.run(),
->>>>>>> main
             Command::Cascade(args) => args.run(),
         }?;
         env.finish()?;

@@ -139,7 +139,14 @@ impl Matcher {
 
 /// What is asked of a packed window.
 trait Key:
-    Copy + Ord + Default + From<u32> + Shl<u32, Output = Self> + Shr<u32, Output = Self> + BitOr<Output = Self> + BitAnd<Output = Self>
+    Copy
+    + Ord
+    + Default
+    + From<u32>
+    + Shl<u32, Output = Self>
+    + Shr<u32, Output = Self>
+    + BitOr<Output = Self>
+    + BitAnd<Output = Self>
 {
 }
 impl Key for u64 {}

@@ -126,7 +126,9 @@ pub fn parse_order((file, number): (&str, usize), line: &str, order: &mut Vec<u3
             Error::text(file, number, line[..at].chars().count() + 1, message)
         };
         let Ok(value) = token.parse::<u32>() else {
-            return Err(error(format!("expected a position of the source sentence (a number from 0), found {token:?}")));
+            return Err(error(format!(
+                "expected a position of the source sentence (a number from 0), found {token:?}"
+            )));
         };
         match seen.get_mut(value as usize) {
             None => return Err(error(format!("{value} is no position of {words} words: expected 0 to {}", words - 1))),
@@ -143,7 +145,9 @@ pub fn parse_links(place: (&str, usize), line: &str, words: usize, links: &mut V
     align::parse(place, line, (usize::MAX, usize::MAX), links)?;
     if let Some(&(s, t)) = links.iter().find(|l| l.0 as usize >= words) {
         let link = format!("{s}-{t}");
-        let before = align::words(line).find(|w| *w == link).map_or("", |w| &line[..w.as_ptr() as usize - line.as_ptr() as usize]);
+        let before = align::words(line)
+            .find(|w| *w == link)
+            .map_or("", |w| &line[..w.as_ptr() as usize - line.as_ptr() as usize]);
         let message = format!("the link {link} is outside a source sentence of {words} words");
         return Err(Error::text(place.0, place.1, before.chars().count() + 1, message));
     }
@@ -161,7 +165,11 @@ mod tests {
         for round in 0..2000 {
             let values: Vec<u32> = (0..round % 23).map(|_| rng.random_range(0..12)).collect();
             let up = (0..values.len()).flat_map(|i| (0..i).map(move |j| (j, i)));
-            assert_eq!(ascending_pairs(&values), up.filter(|&(j, i)| values[j] < values[i]).count() as u64, "{values:?}");
+            assert_eq!(
+                ascending_pairs(&values),
+                up.filter(|&(j, i)| values[j] < values[i]).count() as u64,
+                "{values:?}"
+            );
         }
     }
 

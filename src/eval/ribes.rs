@@ -250,9 +250,8 @@ mod tests {
         let mut rng = SmallRng::seed_from_u64(8);
         for round in 0..5000 {
             let words = 1 + round % 9;
-            let mut sentence = |most| -> Vec<u32> {
-                (0..rng.random_range(1..most)).map(|_| rng.random_range(0..=words)).collect()
-            };
+            let mut sentence =
+                |most| -> Vec<u32> { (0..rng.random_range(1..most)).map(|_| rng.random_range(0..=words)).collect() };
             let (hyp, reference) = (sentence(14), sentence(14));
             assert_eq!(ranks(&hyp, &reference), naive(&hyp, &reference), "{hyp:?} {reference:?}");
         }

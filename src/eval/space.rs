@@ -46,7 +46,8 @@ mod tests {
     fn spaces_are_pythons() {
         let all: Vec<u32> = ('\0'..=char::MAX).filter(|&c| is_space(c)).map(|c| c as u32).collect();
         // [c for c in range(0x110000) if chr(c).isspace()] in Python 3.
-        let mut python: Vec<u32> = (9..=13).chain(0x1c..=0x20).chain([0x85, 0xa0, 0x1680]).chain(0x2000..=0x200a).collect();
+        let mut python: Vec<u32> =
+            (9..=13).chain(0x1c..=0x20).chain([0x85, 0xa0, 0x1680]).chain(0x2000..=0x200a).collect();
         python.extend([0x2028, 0x2029, 0x202f, 0x205f, 0x3000]);
         assert_eq!(all, python);
         assert_eq!(words("\u{3000}a\u{1c}b\u{200b}c \t").collect::<Vec<_>>(), ["a", "b\u{200b}c"]);
@@ -55,7 +56,8 @@ mod tests {
 
     #[test]
     fn lower_case_is_pythons() {
-        for (from, to) in [("ΑΣ ΑΣΑ Σ", "ας ασα σ"), ("İI", "i\u{307}i"), ("ẞÄ", "ßä"), ("ABC", "abc")] {
+        for (from, to) in [("ΑΣ ΑΣΑ Σ", "ας ασα σ"), ("İI", "i\u{307}i"), ("ẞÄ", "ßä"), ("ABC", "abc")]
+        {
             assert_eq!(lower(from, true), to);
             assert_eq!(lower(from, false), from);
         }

@@ -12,12 +12,14 @@ use crate::eval::tokenize::Tokenizer;
 
 /// BLEU of a corpus or of sentences, with sacreBLEU's tokenisers, smoothing and signature
 #[derive(Args, Debug)]
-#[command(after_help = "Text should be plain, as readers see it, not split into tokens: --tokenize does that. For text that is meant to be\n\
+#[command(
+    after_help = "Text should be plain, as readers see it, not split into tokens: --tokenize does that. For text that is meant to be\n\
                   scored token by token, --tokenize none.\n\n\
                   With --json: an object with `name`, `score` (full precision), `signature`, `verbose_score`, `counts`, `totals`,\n\
                   `precisions`, `bp`, `ratio`, `sys_len`, `ref_len`, and the parts of the signature; with --sentence-level one a line.\n\n\
                   Examples:\n  weft eval bleu ref.txt hyp1.txt\n  weft eval bleu --tokenize char --json ref.txt hyp1.txt\n  \
-                  weft eval bleu --ref ref2.txt --sentence-level ref.txt hyp1.txt\n  weft eval bleu -tok none --confidence ref.txt hyp1.txt")]
+                  weft eval bleu --ref ref2.txt --sentence-level ref.txt hyp1.txt\n  weft eval bleu -tok none --confidence ref.txt hyp1.txt"
+)]
 pub struct Cmd {
     #[command(flatten)]
     texts: Texts,

@@ -10,9 +10,11 @@ use crate::eval::chrf::Chrf;
 
 /// chrF, or chrF++ with --word-order 2, as sacreBLEU computes them
 #[derive(Args, Debug)]
-#[command(after_help = "With --json: an object with `name`, `score` (full precision), `signature`, and for every order `hyp_ngrams`, `ref_ngrams`\n\
+#[command(
+    after_help = "With --json: an object with `name`, `score` (full precision), `signature`, and for every order `hyp_ngrams`, `ref_ngrams`\n\
                   and `matches`.\n\n\
-                  Examples:\n  weft eval chrf ref.txt hyp1.txt\n  weft eval chrf --word-order 2 --json ref.txt hyp1.txt")]
+                  Examples:\n  weft eval chrf ref.txt hyp1.txt\n  weft eval chrf --word-order 2 --json ref.txt hyp1.txt"
+)]
 pub struct Cmd {
     #[command(flatten)]
     texts: Texts,

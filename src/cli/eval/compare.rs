@@ -19,7 +19,8 @@ use crate::format::io;
 
 /// Compare systems with a baseline: paired bootstrap resampling and approximate randomisation
 #[derive(Args, Debug)]
-#[command(after_help = "Every system is compared with the first. A system that was tuned several times is given as its outputs with commas\n\
+#[command(
+    after_help = "Every system is compared with the first. A system that was tuned several times is given as its outputs with commas\n\
                   between them; its score is their mean, and randomisation deals the runs of both systems anew (Clark et al. 2011).\n\
                   p is roughly the probability that systems that are alike differ as much by chance; * marks p of 0.05 and less.\n\
                   With one run each, scores, intervals and p are sacreBLEU's (--paired-bs, --paired-ar, seed 12345).\n\n\
@@ -27,7 +28,8 @@ use crate::format::io;
                   `system`, `score` (full precision), `runs`, `sd`, `mean`, `ci`, `difference`, `p_bootstrap`, `p_randomisation`.\n\n\
                   Examples:\n  weft eval compare ref.txt hyp1.txt hyp2.txt\n  \
                   weft eval compare -m bleu -m chrf -m ter --json ref.txt hyp1.txt hyp2.txt\n  \
-                  weft eval compare --paired-ar ref.txt hyp1.txt,ref2.txt hyp2.txt,ref.txt")]
+                  weft eval compare --paired-ar ref.txt hyp1.txt,ref2.txt hyp2.txt,ref.txt"
+)]
 pub struct Cmd {
     /// Reference translations, a sentence a line
     #[arg(value_name = "REF")]
@@ -129,7 +131,11 @@ impl Cmd {
                     .collect();
                 tables.push(self.table(&*metric, &refs, &stats));
             }
-            Ok(if self.json { self.object(&refs, tables) } else { tables.into_iter().map(|t| t.0).collect::<Vec<_>>().join("\n") })
+            Ok(if self.json {
+                self.object(&refs, tables)
+            } else {
+                tables.into_iter().map(|t| t.0).collect::<Vec<_>>().join("\n")
+            })
         })
     }
 

@@ -10,11 +10,13 @@ use crate::eval::order::crossing;
 
 /// Crossing links of source orders, and the percentage they are of those in the original order (Jehl et al. 2014)
 #[derive(Args, Debug)]
-#[command(after_help = "Two links cross if the source word of the one stands before that of the other, and their target words the other way round.\n\n\
+#[command(
+    after_help = "Two links cross if the source word of the one stands before that of the other, and their target words the other way round.\n\n\
                   With --json: an object with `name`, `score` (the mean over sentences, full precision), `percent` (of the links that\n\
                   cross in the original order), `sentences`, `total` and `original`; with --sentence-level one a line.\n\n\
                   Examples:\n  weft eval crossing --align train.align orders.txt\n  \
-                  weft eval crossing --align train.align --identity train.en")]
+                  weft eval crossing --align train.align --identity train.en"
+)]
 pub struct Cmd {
     #[command(flatten)]
     orders: Orders,

@@ -10,12 +10,14 @@ use crate::eval::order::{Kendall, gold};
 
 /// Kendall tau of source orders against those that word alignments ask for (Stanojevic and Sima'an 2015)
 #[derive(Args, Debug)]
-#[command(after_help = "The right order is that of the average target positions; an unaligned word goes with its right neighbour. The score\n\
+#[command(
+    after_help = "The right order is that of the average target positions; an unaligned word goes with its right neighbour. The score\n\
                   of a sentence is the share of pairs of words that stand in the right order; the corpus has the mean over sentences.\n\n\
                   With --json: an object with `name`, `score` (full precision), `sentences`, `wrong` and `pairs` (of all sentences), and\n\
                   `pair_score`, the share over the pairs of all sentences; with --sentence-level one a line.\n\n\
                   Examples:\n  weft eval kendall --align train.align orders.txt\n  \
-                  weft eval kendall --align train.align --identity train.en")]
+                  weft eval kendall --align train.align --identity train.en"
+)]
 pub struct Cmd {
     #[command(flatten)]
     orders: Orders,
@@ -30,9 +32,8 @@ impl Cmd {
             |all: &[Kendall]| {
                 if sentence_level {
                     let line = |(i, k): (usize, &Kendall)| match json {
-                        true => {
-                            json!({"sentence": i + 1, "score": k.score(), "wrong": k.wrong, "pairs": k.pairs}).to_string()
-                        }
+                        true => json!({"sentence": i + 1, "score": k.score(), "wrong": k.wrong, "pairs": k.pairs})
+                            .to_string(),
                         false => format!("{:.width$}", k.score()),
                     };
                     return all.iter().enumerate().map(|k| line(k) + "\n").collect();

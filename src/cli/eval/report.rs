@@ -73,13 +73,22 @@ impl Report {
     }
 
     /// Reads the texts, scores them and prints what is asked for. `look` sees the hypotheses first.
-    pub fn run(&self, metric: &(dyn Metric + Sync), texts: &Texts, look: impl FnOnce(&Sentences) + Send) -> Result<Status> {
+    pub fn run(
+        &self,
+        metric: &(dyn Metric + Sync),
+        texts: &Texts,
+        look: impl FnOnce(&Sentences) + Send,
+    ) -> Result<Status> {
         self.common.write(|| {
             let (refs, hyp) = texts.read()?;
             metric.check(&refs)?;
             look(&hyp);
             let stats = Statistics::of(metric, &refs, &hyp);
-            Ok(if self.sentence_level { self.sentences(metric, &refs, &stats) } else { self.corpus(metric, &refs, &stats) })
+            Ok(if self.sentence_level {
+                self.sentences(metric, &refs, &stats)
+            } else {
+                self.corpus(metric, &refs, &stats)
+            })
         })
     }
 

@@ -39,8 +39,7 @@ impl Cmd {
                 return Err(Error::usage(format!("{name} {value}: expected a number that is not negative")));
             }
         }
-        let metric =
-            Ribes { alpha: self.alpha, beta: self.beta, case_sensitive: self.case, empty_refs: self.emptyref };
+        let metric = Ribes { alpha: self.alpha, beta: self.beta, case_sensitive: self.case, empty_refs: self.emptyref };
         self.report.run(&metric, &self.texts, |_| {})
     }
 }

@@ -10,8 +10,10 @@ use crate::eval::ter::Ter;
 
 /// TER: edits, shifts among them, for every hundred words of the reference; as sacreBLEU computes it
 #[derive(Args, Debug)]
-#[command(after_help = "With --json: an object with `name`, `score` (full precision), `signature`, `num_edits` and `ref_length`.\n\n\
-                  Examples:\n  weft eval ter ref.txt hyp1.txt\n  weft eval ter --normalized --asian-support --json ref.txt hyp1.txt")]
+#[command(
+    after_help = "With --json: an object with `name`, `score` (full precision), `signature`, `num_edits` and `ref_length`.\n\n\
+                  Examples:\n  weft eval ter ref.txt hyp1.txt\n  weft eval ter --normalized --asian-support --json ref.txt hyp1.txt"
+)]
 pub struct Cmd {
     #[command(flatten)]
     texts: Texts,

@@ -11,8 +11,10 @@ use crate::eval::terbleu::TerBleu;
 
 /// (TER - BLEU) / 2, lower is better (Cmejrek 2014)
 #[derive(Args, Debug)]
-#[command(after_help = "With --json: an object with `name`, `score` (full precision), `signature`, `ter` and `bleu`.\n\n\
-                  Example:\n  weft eval terbleu ref.txt hyp1.txt")]
+#[command(
+    after_help = "With --json: an object with `name`, `score` (full precision), `signature`, `ter` and `bleu`.\n\n\
+                  Example:\n  weft eval terbleu ref.txt hyp1.txt"
+)]
 pub struct Cmd {
     #[command(flatten)]
     texts: Texts,
