@@ -11,6 +11,7 @@ mod support;
 
 mod combination;
 mod combination_commands;
+mod import;
 mod lists;
 mod lists_commands;
 mod lmbr_commands;

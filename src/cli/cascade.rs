@@ -56,7 +56,7 @@ pub struct RunArgs {
     pub output: Option<String>,
     /// Inputs at a time; 0 is one a processor
     #[arg(short = 'j', long, default_value_t = 0, value_name = "N")]
-    threads: usize,
+    pub threads: usize,
     /// Write what every stage made to DIR/INPUT/NN-STAGE.fst and .txt
     #[arg(long, value_name = "DIR")]
     dump: Option<String>,

@@ -5,8 +5,10 @@ pub mod cascade;
 pub mod decode;
 pub mod demo;
 pub mod env;
+pub mod eval;
 pub mod far;
 pub mod fst;
+pub mod lattice;
 pub mod lm;
 pub mod memory;
 pub mod rescore;
@@ -45,6 +47,8 @@ enum Command {
     Fst(fst::FstArgs),
     /// Archives of many automata in one file (OpenFst's far tools)
     Far(far::FarArgs),
+    /// Lattices of other tools
+    Lattice(lattice::LatticeArgs),
     /// Language models: estimate, query, look at as automata, apply to lattices
     Lm(lm::LmArgs),
     /// Translate sentences with synchronous rules and language models
@@ -53,6 +57,8 @@ enum Command {
     Demo(demo::DemoArgs),
     /// Translation rules: extract, score, filter, convert, make shallow
     Rules(rules::RulesArgs),
+    /// How good translations and word orders are, and whether systems differ
+    Eval(eval::EvalArgs),
     /// What is done to finished lattices
     Rescore(rescore::RescoreArgs),
     /// A script of operations over one lattice or thousands, in parallel
@@ -89,10 +95,12 @@ impl Weft {
         let status = match self.command {
             Command::Fst(args) => args.command.run(&mut env),
             Command::Far(args) => args.run(),
+            Command::Lattice(args) => args.run(),
             Command::Lm(args) => args.run(),
             Command::Rules(args) => args.run(),
             Command::Decode(args) => args.run(),
             Command::Demo(args) => args.run(),
+            Command::Eval(args) => args.run(),
             Command::Rescore(args) => args.run(),
             Command::Cascade(args) => args.run(),
         }?;

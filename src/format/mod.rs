@@ -10,6 +10,7 @@ pub mod dot;
 pub mod far;
 pub mod io;
 pub mod json;
+pub mod lattice;
 pub mod moses;
 pub mod number;
 pub mod packed;

@@ -157,6 +157,18 @@ impl Lattice {
     }
 }
 
+/// An acceptor of one path: labels with costs, and the cost of the end. It has the semiring of `like`.
+pub fn path_fst<W: Weight>(like: &FlatFst<W>, path: &[(Label, f64)], end: f64) -> FlatFst<W> {
+    let mut b = Builder::with_capacity(path.len() + 1, path.len());
+    for (i, &(label, cost)) in path.iter().enumerate() {
+        b.add_state(W::ZERO);
+        b.push_arc(Arc::new(label, label, W::from_f64(cost), i as StateId + 1));
+    }
+    b.add_state(W::from_f64(end));
+    b.set_start(0);
+    b.finish().with_symbols(like.osyms.clone(), like.osyms.clone())
+}
+
 /// An error if a weight is no cost: NaN or −∞.
 pub fn check_weights<W: Weight>(op: &'static str, fst: &FlatFst<W>) -> Result<()> {
     for s in fst.states() {

@@ -1,12 +1,14 @@
-//! `weft rescore`: what is done to finished lattices, one file a command; each is a stage of a cascade, too.
+//! `weft rescore`: what is done to finished lattices, one file a command; each but `concat` is a stage of a cascade, too.
 
 mod align;
 mod combine;
 mod concat;
+mod consensus;
 mod grid;
 mod kbest;
 mod lists;
 mod lmbr;
+mod oracle;
 mod posteriors;
 mod prune;
 mod sample;
@@ -16,12 +18,12 @@ use clap::{Args, Subcommand};
 use super::cascade::RunArgs;
 use super::cascade::script::{Stage, StageCommand};
 use super::env::{Env, Status};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 #[derive(Args, Debug)]
 #[command(
     after_help = "The words of a lattice are its output labels. Lattices are files, templates with --range, or archives;\n\
-                  each command is also a stage of `weft cascade`: `rescore-prune --posterior 0.01`.\n\n\
+                  each command but concat is also a stage of `weft cascade`: `rescore-prune --posterior 0.01`.\n\n\
                   Example:\n  weft rescore prune --posterior 0.1 'lats/?.fst' --range 1:3 -o pruned.far"
 )]
 pub struct RescoreArgs {
@@ -41,6 +43,10 @@ struct Over<S: Args> {
 #[derive(Subcommand, Debug)]
 #[allow(clippy::large_enum_variant)] // one value a process
 enum RescoreCommand {
+    #[command(after_help = consensus::HELP)]
+    Consensus(consensus::Cmd),
+    #[command(after_help = oracle::HELP)]
+    Oracle(oracle::Cmd),
     /// Find the derivations that give a string
     #[command(after_help = align::HELP)]
     Align(Over<align::Align>),
@@ -68,6 +74,8 @@ enum RescoreCommand {
 /// The same operations as stages of a cascade.
 #[derive(Subcommand, Clone, Debug)]
 pub enum RescoreStage {
+    RescoreConsensus(consensus::Consensus),
+    RescoreOracle(oracle::Oracle),
     RescoreAlign(align::Align),
     RescoreCombine(combine::Combine),
     RescoreKbest(kbest::Kbest),
@@ -80,6 +88,8 @@ pub enum RescoreStage {
 impl RescoreArgs {
     pub fn run(&self) -> Result<Status> {
         match &self.command {
+            RescoreCommand::Consensus(c) => c.run(),
+            RescoreCommand::Oracle(c) => c.run(),
             RescoreCommand::Align(c) => {
                 c.stage.check()?;
                 c.run.run(&[alone("rescore-align", RescoreStage::RescoreAlign(c.stage.clone()))])
@@ -116,6 +126,8 @@ impl RescoreArgs {
 impl RescoreStage {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         match self {
+            RescoreStage::RescoreConsensus(c) => c.run(env),
+            RescoreStage::RescoreOracle(c) => c.run(env),
             RescoreStage::RescoreAlign(c) => c.run(env),
             RescoreStage::RescoreCombine(c) => c.run(env),
             RescoreStage::RescoreKbest(c) => c.run(env),
@@ -132,10 +144,20 @@ fn alone(name: &str, stage: RescoreStage) -> Stage {
     Stage { command: StageCommand::Rescore(stage), name: name.into(), words: name.into(), place: String::new() }
 }
 
-/// True if what is made goes to files of automata; else it is printed.
+/// True if the output's name is that of automata.
 fn makes_automata(output: Option<&str>) -> bool {
     output.is_some_and(|name| {
         let name = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
         [".far", ".fst", ".fsa"].iter().any(|s| name.ends_with(s))
     })
+}
+
+/// Whether what is found is printed: it is, unless the output's name is that of automata. `text`: it can only be printed.
+fn prints(output: Option<&str>, text: bool) -> Result<bool> {
+    match output.filter(|_| makes_automata(output)) {
+        Some(name) if text => Err(Error::usage(format!(
+            "{name} is the name of an automaton, but text is to be written; name a text file"
+        ))),
+        found => Ok(found.is_none()),
+    }
 }
