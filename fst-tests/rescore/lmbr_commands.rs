@@ -104,7 +104,7 @@ fn evidence_of_several_systems() {
     for n in 1..=3 {
         s.run(&format!(
             "mkdir -p v && weft fst print grammars/lattices/{n}.fst.gz > t.txt && \
-             weft fst compile --acceptor --isymbols v.syms --osymbols v.syms --keep-isymbols --keep-osymbols t.txt v/{n}.fst"
+             weft fst compile --isymbols v.syms --osymbols v.syms --keep-isymbols --keep-osymbols t.txt v/{n}.fst"
         ))
         .ok();
     }

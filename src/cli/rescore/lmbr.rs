@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::grid::{self, Values};
 use super::lists::{WordArgs, put_text};
+use super::makes_automata;
 use crate::cli::cascade::RunArgs;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
@@ -26,11 +27,11 @@ pub const HELP: &str = "The gain of a hypothesis is\n  \
     --theta. Words that mark the boundaries of the sentence count as words if they are arcs of the lattice.\n\n\
     Without -o it prints the best strings: one a line, or, if a parameter has several values, lines\n  \
     alpha wp number:words        (alpha wp p r number:words if there are several p or r)\n\
-    alpha first, wp last to change. -o FILE: the lattices, with the gains, negated, as costs, for `kbest` and other\n\
-    tools; a name that ends in .txt or .hyp: the strings. %%alpha%%, %%wp%% (or %%wps%%), %%p%% and %%r%% in the name\n\
-    stand for the values, with at least two digits after the point (0.40); lines have as many digits as a number\n\
-    needs (0.4). Values are one number, a list 0.4,0.5 or a range 0.1:0.1:1 (first:step:last). Each lattice is\n\
-    read once, whatever the grid.\n\n\
+    alpha first, wp last to change. -o FILE: the same to a file; a name of automata (.fst, .fsa, .far, packed or\n\
+    not): the lattices, with the gains, negated, as costs, for `kbest` and other tools. %%alpha%%, %%wp%% (or\n\
+    %%wps%%), %%p%% and %%r%% in the name stand for the values, with at least two digits after the point (0.40);\n\
+    lines have as many digits as a number needs (0.4). Values are one number, a list 0.4,0.5 or a range 0.1:0.1:1\n\
+    (first:step:last). Each lattice is read once, whatever the grid.\n\n\
     --evidence takes the probabilities of n-grams from other lattices of the sentence: their sum, each times\n\
     the weight after the colon (1 where there is none; they need not sum to 1). The input is evidence only if it is\n\
     named there, too. Words are matched by name where there are symbol tables.\n\n\
@@ -114,8 +115,7 @@ impl Lmbr {
             }
         }
         let name = run.output.clone().filter(|n| !io::is_stdio(n));
-        let text = name.as_deref().is_none_or(is_text);
-        stage.strings |= text;
+        stage.strings |= !makes_automata(name.as_deref());
         let Some(name) = name else { return Ok((stage, run)) };
         let slots = ["alpha", "p", "r", "wp", "wps"].iter().any(|s| grid::has(&name, s));
         if stage.strings && slots {
@@ -355,12 +355,6 @@ fn named_weight(text: &str) -> Result<(&str, f64)> {
     }
 }
 
-/// True if a file of that name is text.
-fn is_text(name: &str) -> bool {
-    let base = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
-    base.ends_with(".txt") || base.ends_with(".hyp")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -374,10 +368,5 @@ mod tests {
         for bad in ["a:-1", "a:nan", "a:x", "a:"] {
             assert!(named_weight(bad).is_err(), "{bad}");
         }
-    }
-
-    #[test]
-    fn text_by_name() {
-        assert!(is_text("a.txt") && is_text("%%alpha%%.hyp.gz") && !is_text("a.fst.gz") && !is_text("a.far"));
     }
 }

@@ -6,10 +6,10 @@ use clap::Args;
 use serde::Serialize;
 
 use super::lists::{WordArgs, put_text};
+use super::prints;
 use crate::cli::cascade::RunArgs;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
-use crate::format::io;
 use crate::format::number::write_g;
 use crate::format::text::{self, PrintConfig};
 use crate::fst::any::AnyFst;
@@ -28,8 +28,8 @@ pub const HELP: &str = "The probability of a path is e^(-alpha * cost), over the
     n-gram TAB probability that a path has it at least once [TAB expected number of times, with --counts]\n\
     by order, the likely ones first, then by label. --json: one object a lattice,\n  \
     {\"number\": 1, \"ngrams\": [{\"words\": [...], \"posterior\": p, \"count\": c}, ...]}\n\n\
-    --arcs: the lattice with -ln(probability of the paths through the arc) for costs; an automaton with -o, text\n\
-    without.\n\n\
+    --arcs: the lattice with -ln(probability of the paths through the arc) for costs; an automaton with\n\
+    -o and a name of automata (.fst, .fsa, .far), text otherwise.\n\n\
     --words: for each word of the path of the lowest cost a line, and an empty line after the sentence:\n  \
     word TAB P(its arc) TAB P(this word at this place, counted from the start) TAB P(this word anywhere)\n\
     --json: {\"number\": 1, \"words\": [{\"word\", \"arc\", \"place\", \"anywhere\"}, ...]}\n\n\
@@ -104,7 +104,10 @@ impl Posteriors {
     /// The stage as the command runs it: without a file for it, an automaton is printed.
     pub fn command(&self, run: &RunArgs) -> Result<Self> {
         self.check()?;
-        let print = self.arcs && run.output.as_deref().is_none_or(io::is_stdio);
+        let print = self.arcs && prints(run.output.as_deref(), false)?;
+        if !self.arcs {
+            prints(run.output.as_deref(), true)?;
+        }
         Ok(Posteriors { print, ..self.clone() })
     }
 
