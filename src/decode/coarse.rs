@@ -57,9 +57,17 @@ impl Coarse {
         Coarse { bigrams, classes, states, null, begin }
     }
 
-    /// What a search asks for, with the models' weights.
-    pub fn histories<'a>(&'a self, models: &'a [Model], labels: &'a Labels, config: &ApplyConfig) -> impl Histories + 'a {
+    /// What a search asks for, with the models' weights. `likely`: what words cost after the word before them alone,
+    /// which may be too much, instead of the least that they can cost.
+    pub fn histories<'a>(
+        &'a self,
+        models: &'a [Model],
+        labels: &'a Labels,
+        config: &ApplyConfig,
+        likely: bool,
+    ) -> impl Histories + 'a {
         Weighted {
+            likely,
             coarse: self,
             models,
             labels,
@@ -71,6 +79,7 @@ impl Coarse {
 }
 
 struct Weighted<'a> {
+    likely: bool,
     coarse: &'a Coarse,
     models: &'a [Model],
     labels: &'a Labels,
@@ -82,15 +91,14 @@ struct Weighted<'a> {
 impl Weighted<'_> {
     fn bound(&self, m: usize, class: u32, id: WordId) -> f64 {
         let Model { model, scale, .. } = &self.models[m];
+        let state = || self.coarse.states[class as usize * self.models.len() + m];
         match self.oov_cost {
             _ if *scale == 0.0 => 0.0,
             Some(oov) if id == UNKNOWN => scale * oov,
+            _ if self.likely => scale * model.step(state(), id).1,
             // A model that counts against itself: the most that its word costs in any context.
             _ if *scale < 0.0 => scale * model.cost_bounds(id).1,
-            _ => {
-                let state = self.coarse.states[class as usize * self.models.len() + m];
-                scale * self.coarse.bigrams[m].least(model, state, id)
-            }
+            _ => scale * self.coarse.bigrams[m].least(model, state(), id),
         }
     }
 }

@@ -132,7 +132,8 @@ impl Decoder {
     /// Every derivation of every string of the lattice, as a transducer from rules to words; a limit error if that takes
     /// more memory than a sentence may.
     pub fn rule_lattice(&self, t: &Translation) -> Result<FlatFst<Tropical>> {
-        let config = RuleLatticeConfig { pass_through: self.config.pass_through, max_states: states_in(self.config.max_memory) };
+        let config =
+            RuleLatticeConfig { pass_through: self.config.pass_through, max_states: states_in(self.config.max_memory) };
         rule_lattice(&self.grammar, &t.chart, &t.lattice().whole, &config)
     }
 

@@ -64,18 +64,34 @@ impl Translation {
 }
 
 /// Beams of the cells where memory is short, one after the other.
-const FORCED_BEAMS: [f64; 6] = [8.0, 6.0, 4.0, 2.0, 1.0, 0.0];
+const FORCED_BEAMS: [f64; 4] = [5.0, 3.0, 1.0, 0.0];
 /// Cells of forced pruning have this many states at least.
 const FORCED_STATES: usize = 50;
 /// States that one cell's search may make where memory is short.
-const FORCED_SEARCH: usize = 30_000;
+const FORCED_SEARCH: usize = 4000;
 /// Items of an exact search that is tried at once.
 const EASY_ITEMS: usize = 20_000;
-fn tune(n: &str, d: usize) -> usize { std::env::var(n).ok().and_then(|v| v.parse().ok()).unwrap_or(d) }
+/// Items of an exact search: what takes more takes too long.
+const EXACT_ITEMS: usize = 400_000;
+/// Items of a search with pruned cells.
+const FORCED_ITEMS: usize = 300_000;
+/// Arcs of an expansion that is searched at once.
+const EASY: f64 = 1e8;
 /// A first guess of how much worse the n-th best is than the best.
 const FIRST_BEAM: f64 = 2.0;
 /// From here on everything is taken.
 const LAST_BEAM: f64 = 100.0;
+
+/// What a search may take.
+#[derive(Clone, Copy)]
+struct Effort {
+    bytes: usize,
+    items: usize,
+    /// The cost of some translation.
+    known: Option<f64>,
+    /// Look ahead with what words are likely to cost, not with the least.
+    likely: bool,
+}
 
 impl Decoder {
     /// Translates a sentence. `keep`: the intermediate automata stay in the result.
@@ -165,8 +181,9 @@ impl Decoder {
     /// Fills in the first pass, exactly if it can be done in the memory there is.
     fn search(&self, rtn: &Rtn, t: &mut Translation) -> Result<()> {
         let bytes = self.config.max_memory;
+        let exact = Effort { bytes, items: usize::MAX, known: None, likely: false };
         if !self.config.conditions.is_empty() {
-            let pruned = self.prune_cells(rtn, &self.config.conditions, bytes, usize::MAX)?;
+            let pruned = self.prune_cells(rtn, &self.config.conditions, exact, usize::MAX)?;
             if pruned.cut > 0 {
                 t.notes.push(format!(
                     "the search of {} cells took more than --max-memory: paths in their beams may be missing",
@@ -174,7 +191,7 @@ impl Decoder {
                 ));
             }
             t.exactness = Exactness::Pruned;
-            t.pruned = Some(match self.pass(&pruned.rtn, t, bytes, None, usize::MAX) {
+            t.pruned = Some(match self.pass(&pruned.rtn, t, exact) {
                 Err(Error::Limit { .. }) => {
                     let (more, beam) = self.forced(&pruned.rtn, t, bytes)?;
                     t.notes.push(format!(
@@ -187,15 +204,18 @@ impl Decoder {
             return Ok(());
         }
         // What is found at once need not be prepared for.
-        match self.pass(rtn, t, bytes, None, EASY_ITEMS) {
-            Err(Error::Limit { .. }) => {}
-            other => return other,
+        let items = if self.config.expansion == Expansion::Lazy { usize::MAX } else { EASY_ITEMS };
+        if expand::sizes(rtn)[rtn.root] <= EASY {
+            match self.pass(rtn, t, Effort { items, ..exact }) {
+                Err(Error::Limit { .. }) => {}
+                other => return other,
+            }
         }
         // What can be found in a moment says how much more there can be to find, and stands in where memory ends.
         let (pruned, beam) = self.forced(rtn, t, bytes)?;
         let known = t.hypotheses.first().map(|h| h.cost);
         let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
-        match self.pass(rtn, t, bytes, known, tune("EXACT", 300_000)) {
+        match self.pass(rtn, t, Effort { items: EXACT_ITEMS, known, ..exact }) {
             Err(Error::Limit { .. }) => {}
             other => return other,
         }
@@ -214,12 +234,14 @@ impl Decoder {
     /// A search with pruned cells, with ever smaller beams until it fits; the network it found, and the beam.
     fn forced(&self, rtn: &Rtn, t: &mut Translation, bytes: usize) -> Result<(Rtn, f64)> {
         let mut last = None;
-        for beam in FORCED_BEAMS.into_iter().filter(|&b| b <= tune("BEAM", 8) as f64) {
+        for beam in FORCED_BEAMS {
             // There is always a translation: what is left with the last beam is small, whatever it takes.
-            let (bytes, states) = if beam == 0.0 { (usize::MAX, usize::MAX) } else { (bytes, tune("SEARCH", FORCED_SEARCH)) };
-            let condition = Condition { nt: None, min_span: 2, max_states: tune("STATES", FORCED_STATES), beam };
-            let done = self.prune_cells(rtn, &[condition], bytes, states).and_then(|pruned| {
-                self.pass(&pruned.rtn, t, bytes, None, usize::MAX)?;
+            let last_one = beam == 0.0;
+            let (bytes, items) = if last_one { (usize::MAX, usize::MAX) } else { (bytes, FORCED_ITEMS) };
+            let effort = Effort { bytes, items, known: None, likely: true };
+            let condition = Condition { nt: None, min_span: 2, max_states: FORCED_STATES, beam };
+            let done = self.prune_cells(rtn, &[condition], effort, FORCED_SEARCH).and_then(|pruned| {
+                self.pass(&pruned.rtn, t, effort)?;
                 Ok(pruned.rtn)
             });
             match done {
@@ -231,29 +253,25 @@ impl Decoder {
         Err(last.unwrap_or_else(|| Error::op("decode", "no beam fits")))
     }
 
-    fn prune_cells(&self, rtn: &Rtn, conditions: &[Condition], max_bytes: usize, max_states: usize) -> Result<Pruned> {
-        let local =
-            LocalConfig { conditions: conditions.to_vec(), start: self.grammar.start(), max_bytes, max_states };
+    fn prune_cells(&self, rtn: &Rtn, conditions: &[Condition], effort: Effort, max_states: usize) -> Result<Pruned> {
+        let local = LocalConfig {
+            conditions: conditions.to_vec(),
+            start: self.grammar.start(),
+            max_bytes: effort.bytes,
+            max_states,
+        };
         let inside = ApplyConfig { boundaries: Boundaries::None, ..self.apply_config(None) };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
         let mut scorer = Models::new(&terms, &self.labels, &inside)?;
-        let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &inside));
+        let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &inside, effort.likely));
         prune_cells(rtn, &mut words, &mut scorer, &local)
     }
 
-    /// From the network to the lattice with the models' costs and the hypotheses, in so much memory and with so many items
-    /// of a search.
-    fn pass(
-        &self,
-        rtn: &Rtn,
-        t: &mut Translation,
-        bytes: usize,
-        known: Option<f64>,
-        max_items: usize,
-    ) -> Result<()> {
+    /// From the network to the lattice with the models' costs and the hypotheses.
+    fn pass(&self, rtn: &Rtn, t: &mut Translation, effort: Effort) -> Result<()> {
         let DecodeConfig { expansion, .. } = self.config;
         let two_passes = !self.second.is_empty();
-        let room = states_in(bytes);
+        let room = states_in(effort.bytes);
         let mut beam = self.first_beam();
         let full = match (expansion, beam) {
             (Expansion::Full, _) | (Expansion::Auto, None) => Some(expand::expand(rtn, room)?),
@@ -262,8 +280,8 @@ impl Decoder {
         loop {
             t.first = match (&full, expansion) {
                 (Some(full), _) => self.apply(full, &self.models, beam, room)?,
-                (None, Expansion::Lazy) => self.lazy(rtn, beam, bytes)?,
-                (None, _) => self.pushdown(rtn, beam, bytes, known, max_items)?,
+                (None, Expansion::Lazy) => self.lazy(rtn, beam, effort)?,
+                (None, _) => self.pushdown(rtn, beam, effort)?,
             };
             if two_passes {
                 break;
@@ -295,46 +313,37 @@ impl Decoder {
         net
     }
 
-    fn lazy(&self, rtn: &Rtn, beam: Option<f64>, bytes: usize) -> Result<Scored> {
+    fn lazy(&self, rtn: &Rtn, beam: Option<f64>, effort: Effort) -> Result<Scored> {
         let beam = beam.unwrap_or(f64::INFINITY);
         let apply = self.search_config();
-        let search = SearchConfig { beam, bound: f64::INFINITY, max_bytes: bytes, max_states: usize::MAX, cut: false };
+        let search =
+            SearchConfig { beam, bound: f64::INFINITY, max_bytes: effort.bytes, max_states: usize::MAX, cut: false };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
         let mut scorer = Models::new(&terms, &self.labels, &apply)?;
-        let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &apply));
+        let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &apply, effort.likely));
         let found = best_first(&mut self.network(rtn, &mut words), rtn.root, &mut scorer, &search)?;
-        self.finish(found, beam, bytes)
+        self.finish(found, beam, effort.bytes)
     }
 
-    fn pushdown(
-        &self,
-        rtn: &Rtn,
-        beam: Option<f64>,
-        bytes: usize,
-        known: Option<f64>,
-        max_items: usize,
-    ) -> Result<Scored> {
+    fn pushdown(&self, rtn: &Rtn, beam: Option<f64>, effort: Effort) -> Result<Scored> {
         let beam = beam.unwrap_or(f64::INFINITY);
         let apply = self.search_config();
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
         let mut scorer = Models::new(&terms, &self.labels, &apply)?;
-        let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &apply));
+        let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &apply, effort.likely));
         let config = AgendaConfig {
             beam,
             // Costs of hypotheses are sums of floats.
-            bound: known.map_or(f64::INFINITY, |best| best + beam + 1e-4 * (1.0 + best.abs())),
+            bound: effort.known.map_or(f64::INFINITY, |best| best + beam + 1e-4 * (1.0 + best.abs())),
             best_only: beam == 0.0 && self.config.prune.is_none(),
-            max_bytes: bytes,
-            max_items,
+            max_bytes: effort.bytes,
+            max_items: effort.items,
         };
-        let b = std::time::Instant::now();
-        let r = agenda::search(&mut self.network(rtn, &mut words), rtn.root, &mut scorer, &config);
-        if std::env::var("TRACE").is_ok() { eprintln!("agenda {max_items} {:?} {:?}", r.as_ref().map(|a| a.as_ref().map(|a| (a.num_items(), a.num_instances(), a.edges().len()))).ok(), b.elapsed()); }
-        let found = match r? { /*&mut self.network(rtn, &mut words), rtn.root, &mut scorer, &config)? {*/
-            Some(agenda) => parts::expand(&agenda, beam, bytes)?,
+        let found = match agenda::search(&mut self.network(rtn, &mut words), rtn.root, &mut scorer, &config)? {
+            Some(agenda) => parts::expand(&agenda, beam, effort.bytes)?,
             None => Found::default(),
         };
-        self.finish(found, beam, bytes)
+        self.finish(found, beam, effort.bytes)
     }
 
     fn search_config(&self) -> ApplyConfig {
@@ -348,8 +357,8 @@ impl Decoder {
     /// No epsilons, one path a string: the costs of the rules decide between derivations, for the models' are the same.
     fn finish(&self, found: Found, beam: f64, bytes: usize) -> Result<Scored> {
         let rules = smallest(&found.network, states_in(bytes))?;
-        // The models' costs are put back by walking along.
-        self.apply(&rules, &self.models, Some(beam).filter(|b| b.is_finite()), states_in(bytes))
+        // The models' costs are put back by walking along. Where the beam is only a guess, nothing needs to be cut again.
+        self.apply(&rules, &self.models, self.config.prune.map(|_| beam).filter(|b| b.is_finite()), states_in(bytes))
     }
 }
 

@@ -26,7 +26,8 @@ use crate::lm::apply::scorer::Scorer;
 pub struct AgendaConfig {
     /// How much worse than the best a path may be.
     pub beam: f64,
-    /// No path that costs more than this is wanted, whatever the best one costs.
+    /// No path that costs more than this is wanted, whatever the best one costs. The number of items grows exponentially on
+    /// the way there: a search that will not come so far with the items it may have is ended early.
     pub bound: f64,
     /// One best path is enough: others to the same item are forgotten.
     pub best_only: bool,
@@ -192,6 +193,17 @@ impl Agenda {
     }
 }
 
+fn too_large(config: &AgendaConfig) -> Error {
+    Error::limit(
+        "search",
+        format!("{} MB", config.max_bytes >> 20),
+        "the network with the models is larger; give a smaller beam or more memory",
+    )
+}
+
+/// Items after which a search is first asked how far it has come.
+const FIRST_LOOK: usize = 4096;
+
 /// Searches the network from its root; `None`: there is no way to the end.
 pub fn search<H: Histories, S: Scorer>(
     net: &mut Network<H>,
@@ -223,6 +235,7 @@ pub fn search<H: Histories, S: Scorer>(
     let class = net.words.start();
     agenda.reach(net, 0, net.start(root), models, class, NOWHERE, 0.0);
     let mut taken = 0usize;
+    let mut last = (FIRST_LOOK / 2, f64::NEG_INFINITY);
     while let Some((f, number)) = agenda.queue.pop() {
         // Two ways to the same sum may differ in its last bits.
         if f > agenda.limit + 1e-9 * (1.0 + agenda.limit.abs()) {
@@ -230,11 +243,17 @@ pub fn search<H: Histories, S: Scorer>(
         }
         taken += 1;
         if taken % 1024 == 0 && (agenda.bytes() > config.max_bytes || agenda.items.len() > config.max_items) {
-            return Err(Error::limit(
-                "search",
-                format!("{} MB", config.max_bytes >> 20),
-                "the network with the models is larger; give a smaller beam or more memory",
-            ));
+            return Err(too_large(config));
+        }
+        // Where a bound is known: as many items as there were doublings of them on the way to it.
+        if agenda.items.len() >= 2 * last.0 && config.bound.is_finite() {
+            let more = (config.bound - config.beam - f) / (f - last.1).max(1e-9);
+            let hopeless =
+                last.1.is_finite() && agenda.items.len() as f64 * more.exp2() > 2.0 * config.max_items as f64;
+            if hopeless {
+                return Err(too_large(config));
+            }
+            last = (agenda.items.len(), f);
         }
         if number >= CALL {
             let at = number - CALL;
@@ -304,7 +323,9 @@ pub fn search<H: Histories, S: Scorer>(
                 }
                 None => {
                     // What cannot be in the beam need not be asked for.
-                    if before + a.rest + net.words.least(item.class, a.word) > agenda.limit && !net.words.is_silent(a.word) {
+                    if before + a.rest + net.words.least(item.class, a.word) > agenda.limit
+                        && !net.words.is_silent(a.word)
+                    {
                         continue;
                     }
                     let (to, charged) = scorer.step(models, a.label as u32);

@@ -136,9 +136,10 @@ impl Register {
             let (of, now) = (of(s), &arcs[from..]);
             near(finals[s as usize], end)
                 && of.len() == now.len()
-                && of.iter().zip(now).all(|(a, b)| {
-                    a.ilabel == b.ilabel && a.nextstate == b.nextstate && near(a.weight, b.weight)
-                })
+                && of
+                    .iter()
+                    .zip(now)
+                    .all(|(a, b)| a.ilabel == b.ilabel && a.nextstate == b.nextstate && near(a.weight, b.weight))
         };
         if let Some(&state) = self.table.find(hash, same) {
             self.arcs.truncate(from);

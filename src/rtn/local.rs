@@ -71,7 +71,8 @@ pub fn prune_cells<H: Histories, S: Scorer>(
     let mut sizes: Vec<f64> = vec![];
     for (c, cell) in rtn.cells.iter().enumerate() {
         let taken_in = |d: usize| {
-            rtn.spans[d].nt == config.start || (out.cells[d].num_states() < POINTED_TO && out.cells[d].start() != NO_STATE)
+            rtn.spans[d].nt == config.start
+                || (out.cells[d].num_states() < POINTED_TO && out.cells[d].start() != NO_STATE)
         };
         let cell = take_in(cell, &out.cells, taken_in)?;
         // The two ends of a called automaton fall together with the ends of the arc.

@@ -97,8 +97,15 @@ impl<'a, H: Histories> Network<'a, H> {
         let ends = self.root == Some(cell);
         for s in fst.states() {
             for a in fst.arcs(s) {
-                let word = if a.ilabel == 0 || pointed(a.ilabel).is_some() { NO_WORD } else { self.words.number(a.ilabel) };
-                self.arcs.push(NetArc { label: a.ilabel, weight: a.weight.0, next: base + a.nextstate, word, rest: 0.0 });
+                let word =
+                    if a.ilabel == 0 || pointed(a.ilabel).is_some() { NO_WORD } else { self.words.number(a.ilabel) };
+                self.arcs.push(NetArc {
+                    label: a.ilabel,
+                    weight: a.weight.0,
+                    next: base + a.nextstate,
+                    word,
+                    rest: 0.0,
+                });
             }
             self.offsets.push(self.arcs.len() as u32);
             self.finals.push(fst.final_weight(s).0);

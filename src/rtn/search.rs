@@ -218,14 +218,7 @@ pub fn best_first<H: Histories, S: Scorer>(
 }
 
 /// The expanded states and arcs that a path in the beam uses.
-fn prune(
-    rows: &[u32],
-    offsets: &[usize],
-    steps: &[Step],
-    ends: &[(f64, f64)],
-    states: usize,
-    beam: f64,
-) -> Found {
+fn prune(rows: &[u32], offsets: &[usize], steps: &[Step], ends: &[(f64, f64)], states: usize, beam: f64) -> Found {
     let mut row_of = vec![NO_STATE; states];
     for (row, &number) in rows.iter().enumerate() {
         row_of[number as usize] = row as u32;

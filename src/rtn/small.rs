@@ -105,8 +105,7 @@ impl Maker<'_> {
         let key = hash(now);
         let same = |&s: &u32| {
             let of = of(s);
-            of.len() == now.len()
-                && of.iter().zip(now).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() <= SAME as f64)
+            of.len() == now.len() && of.iter().zip(now).all(|(a, b)| a.0 == b.0 && (a.1 - b.1).abs() <= SAME as f64)
         };
         if let Some(&known) = self.table.find(key, same) {
             self.members.truncate(first);
