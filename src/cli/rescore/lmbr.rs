@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::grid::{self, Values};
 use super::lists::{WordArgs, put_text};
-use super::makes_automata;
+use super::prints;
 use crate::cli::cascade::RunArgs;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
@@ -115,7 +115,7 @@ impl Lmbr {
             }
         }
         let name = run.output.clone().filter(|n| !io::is_stdio(n));
-        stage.strings |= !makes_automata(name.as_deref());
+        stage.strings |= prints(name.as_deref(), false)?;
         let Some(name) = name else { return Ok((stage, run)) };
         let slots = ["alpha", "p", "r", "wp", "wps"].iter().any(|s| grid::has(&name, s));
         if stage.strings && slots {

@@ -88,8 +88,6 @@ pub enum RescoreStage {
 impl RescoreArgs {
     pub fn run(&self) -> Result<Status> {
         match &self.command {
-            RescoreCommand::Consensus(c) => c.run(),
-            RescoreCommand::Oracle(c) => c.run(),
             RescoreCommand::Align(c) => {
                 c.stage.check()?;
                 c.run.run(&[alone("rescore-align", RescoreStage::RescoreAlign(c.stage.clone()))])
@@ -108,6 +106,7 @@ impl RescoreArgs {
                 let (stage, run) = c.stage.command(&c.run)?;
                 run.run(&[alone("rescore-lmbr", RescoreStage::RescoreLmbr(stage))])
             }
+            RescoreCommand::Oracle(c) => c.run(),
             RescoreCommand::Posteriors(c) => {
                 let stage = c.stage.command(&c.run)?;
                 c.run.run(&[alone("rescore-posteriors", RescoreStage::RescorePosteriors(stage))])
@@ -127,12 +126,12 @@ impl RescoreArgs {
 impl RescoreStage {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         match self {
-            RescoreStage::RescoreConsensus(c) => c.run(env),
-            RescoreStage::RescoreOracle(c) => c.run(env),
             RescoreStage::RescoreAlign(c) => c.run(env),
             RescoreStage::RescoreCombine(c) => c.run(env),
+            RescoreStage::RescoreConsensus(c) => c.run(env),
             RescoreStage::RescoreKbest(c) => c.run(env),
             RescoreStage::RescoreLmbr(c) => c.run(env),
+            RescoreStage::RescoreOracle(c) => c.run(env),
             RescoreStage::RescorePosteriors(c) => c.run(env),
             RescoreStage::RescorePrune(c) => c.run(env),
             RescoreStage::RescoreSample(c) => c.run(env),
@@ -145,20 +144,15 @@ fn alone(name: &str, stage: RescoreStage) -> Stage {
     Stage { command: StageCommand::Rescore(stage), name: name.into(), words: name.into(), place: String::new() }
 }
 
-/// True if the output's name is that of automata.
-fn makes_automata(output: Option<&str>) -> bool {
-    output.is_some_and(|name| {
-        let name = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
-        [".far", ".fst", ".fsa"].iter().any(|s| name.ends_with(s))
-    })
-}
-
 /// Whether what is found is printed: it is, unless the output's name is that of automata. `text`: it can only be printed.
 fn prints(output: Option<&str>, text: bool) -> Result<bool> {
-    match output.filter(|_| makes_automata(output)) {
-        Some(name) if text => Err(Error::usage(format!(
+    let Some(name) = output else { return Ok(true) };
+    let bare = [".gz", ".zst", ".zstd"].iter().find_map(|s| name.strip_suffix(s)).unwrap_or(name);
+    let automata = [".far", ".fst", ".fsa"].iter().any(|s| bare.ends_with(s));
+    if automata && text {
+        return Err(Error::usage(format!(
             "{name} is the name of an automaton, but text is to be written; name a text file"
-        ))),
-        found => Ok(found.is_none()),
+        )));
     }
+    Ok(!automata)
 }
