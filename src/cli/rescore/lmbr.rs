@@ -86,8 +86,8 @@ pub struct Lmbr {
     /// Print the best strings (a stage passes the lattice on if this is not asked for)
     #[arg(long)]
     strings: bool,
-    /// Stop with an error where the n-grams of an order need more arcs than this
-    #[arg(long, value_name = "N", default_value_t = 50_000_000)]
+    /// Stop with an error where the n-grams of an order need more arcs than this: about 90 bytes each
+    #[arg(long, value_name = "N", default_value_t = 20_000_000)]
     max_arcs: usize,
     /// Where the strings or lattices of a grid go.
     #[arg(skip)]

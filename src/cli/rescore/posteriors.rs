@@ -64,8 +64,8 @@ pub struct Posteriors {
     json: bool,
     #[command(flatten)]
     words: WordArgs,
-    /// Stop with an error where the n-grams of an order need more arcs than this
-    #[arg(long, value_name = "N", default_value_t = 50_000_000)]
+    /// Stop with an error where the n-grams of an order need more arcs than this: about 90 bytes each
+    #[arg(long, value_name = "N", default_value_t = 20_000_000)]
     max_arcs: usize,
     /// The automaton of --arcs is printed.
     #[arg(skip)]
