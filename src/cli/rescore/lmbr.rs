@@ -22,22 +22,22 @@ use crate::with_fst;
 
 pub const HELP: &str = "The gain of a hypothesis is\n  \
     theta0 * words + sum over n of thetan * (sum of p(u) over its n-grams u) - wp * words\n\
-    with p(u) the probability that a path of the evidence has u, p(path) = e^(-alpha * cost) over the sum\n\
-    for all paths; the costs of the hypotheses play no part. theta0 = -1/T and thetan = 1/(4 T p r^(n-1)), or\n\
+    with p(u) the probability that a path of the evidence has u, p(path) = e^(-alpha * cost) over the sum \
+    for all paths; the costs of the hypotheses play no part. theta0 = -1/T and thetan = 1/(4 T p r^(n-1)), or \
     --theta. Words that mark the boundaries of the sentence count as words if they are arcs of the lattice.\n\n\
     Without -o it prints the best strings: one a line, or, if a parameter has several values, lines\n  \
     alpha wp number:words        (alpha wp p r number:words if there are several p or r)\n\
-    alpha first, wp last to change. -o FILE: the same to a file; a name of automata (.fst, .fsa, .far, packed or\n\
-    not): the lattices, with the gains, negated, as costs, for `kbest` and other tools. %%alpha%%, %%wp%% (or\n\
-    %%wps%%), %%p%% and %%r%% in the name stand for the values, with at least two digits after the point (0.40);\n\
-    lines have as many digits as a number needs (0.4). Values are one number, a list 0.4,0.5 or a range 0.1:0.1:1\n\
+    alpha first, wp last to change. -o FILE: the same to a file; a name of automata (.fst, .fsa, .far, packed or \
+    not): the lattices, with the gains, negated, as costs, for `kbest` and other tools. %%alpha%%, %%wp%% (or \
+    %%wps%%), %%p%% and %%r%% in the name stand for the values, with at least two digits after the point (0.40); \
+    lines have as many digits as a number needs (0.4). Values are one number, a list 0.4,0.5 or a range 0.1:0.1:1 \
     (first:step:last). Each lattice is read once, whatever the grid.\n\n\
-    --evidence takes the probabilities of n-grams from other lattices of the sentence: their sum, each times\n\
-    the weight after the colon (1 where there is none; they need not sum to 1). The input is evidence only if it is\n\
+    --evidence takes the probabilities of n-grams from other lattices of the sentence: their sum, each times \
+    the weight after the colon (1 where there is none; they need not sum to 1). The input is evidence only if it is \
     named there, too. Words are matched by name where there are symbol tables.\n\n\
     Examples:\n  weft rescore lmbr --alpha 0.4 --p 0.741 --r 0.62 --wp 0 'lats/?.fst' --range 1:3\n  \
     weft rescore lmbr --evidence 'lats/?.fst:0.25' --evidence 'b/?.fst:0.75' 'lats/?.fst' --range 1:3\n  \
-    weft rescore lmbr --alpha 0.1:0.1:1 --wp -0.1,0,0.1 'lats/?.fst' --range 1:3 -o 'tune/%%alpha%%_%%wp%%.hyp'\n  \
+    weft rescore lmbr --alpha 0.1:0.1:1 'lats/?.fst' --range 1:3 -o 'tune/%%alpha%%_%%wp%%.hyp'\n  \
     weft rescore lmbr --alpha 0.5 lat.fst -o gains.fst";
 
 /// Minimum Bayes risk: the path that has the n-grams which are likely (LMBR)

@@ -28,7 +28,7 @@ pub const HELP: &str = "The probability of a path is e^(-alpha * cost), over the
     n-gram TAB probability that a path has it at least once [TAB expected number of times, with --counts]\n\
     by order, the likely ones first, then by label. --json: one object a lattice,\n  \
     {\"number\": 1, \"ngrams\": [{\"words\": [...], \"posterior\": p, \"count\": c}, ...]}\n\n\
-    --arcs: the lattice with -ln(probability of the paths through the arc) for costs; an automaton with\n\
+    --arcs: the lattice with -ln(probability of the paths through the arc) for costs; an automaton with \
     -o and a name of automata (.fst, .fsa, .far), text otherwise.\n\n\
     --words: for each word of the path of the lowest cost a line, and an empty line after the sentence:\n  \
     word TAB P(its arc) TAB P(this word at this place, counted from the start) TAB P(this word anywhere)\n\
