@@ -18,6 +18,7 @@ pub mod decode;
 pub mod format;
 pub mod fst;
 pub mod lm;
+pub mod order;
 pub mod rtn;
 pub mod rules;
 

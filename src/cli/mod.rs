@@ -9,6 +9,7 @@ pub mod far;
 pub mod fst;
 pub mod lm;
 pub mod memory;
+pub mod order;
 pub mod rules;
 
 use std::ffi::OsString;
@@ -50,6 +51,8 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// From aligned text to translations on shipped data, every command shown
     Demo(demo::DemoArgs),
+    /// Bags of words to sentences, with phrases of a text collection and language models
+    Order(order::OrderArgs),
     /// Translation rules: extract, score, filter, convert, make shallow
     Rules(rules::RulesArgs),
     /// A script of operations over one lattice or thousands, in parallel
@@ -89,6 +92,7 @@ impl Weft {
             Command::Lm(args) => args.run(),
             Command::Rules(args) => args.run(),
             Command::Decode(args) => args.run(),
+            Command::Order(args) => args.run(),
             Command::Demo(args) => args.run(),
             Command::Cascade(args) => args.run(),
         }?;

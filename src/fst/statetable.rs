@@ -34,6 +34,21 @@ impl StateTable {
     pub fn key(&self, number: u32) -> u64 {
         self.keys[number as usize]
     }
+    /// The number of a key, if it was seen.
+    #[inline]
+    pub fn find(&self, key: u64) -> Option<u32> {
+        let h = hash(key);
+        let tag = h & 0xFFFF_FFFF_0000_0000;
+        let mut at = h as usize & self.mask;
+        while self.slots[at] != 0 {
+            let number = (self.slots[at] as u32).wrapping_sub(1);
+            if self.slots[at] & 0xFFFF_FFFF_0000_0000 == tag && self.keys[number as usize] == key {
+                return Some(number);
+            }
+            at = (at + 1) & self.mask;
+        }
+        None
+    }
     /// The number of a key; a new key gets the next number.
     #[inline]
     pub fn number(&mut self, key: u64) -> u32 {
@@ -92,5 +107,6 @@ mod tests {
         }
         assert_eq!(t.len(), 10_000);
         assert_eq!(t.key(7), 49 << 20);
+        assert_eq!((t.find(49 << 20), t.find(1)), (Some(7), None));
     }
 }
