@@ -155,6 +155,16 @@ impl Bag {
         sum.0.iter_mut().zip(&b.0).for_each(|(x, y)| *x += y);
         sum
     }
+    /// A set without another, if it has all of its tokens.
+    pub fn without<const W: usize>(&self, set: &Cover<W>, less: &Cover<W>) -> Option<Cover<W>> {
+        let fits = |t: Type| self.count(less, t) <= self.count(set, t);
+        if !(0..self.words.len() as Type).all(fits) {
+            return None;
+        }
+        let mut rest = *set;
+        rest.0.iter_mut().zip(&less.0).for_each(|(x, y)| *x -= y);
+        Some(rest)
+    }
     /// The tokens that a set lacks.
     pub fn rest<const W: usize>(&self, a: &Cover<W>) -> Cover<W> {
         let mut rest = self.all();

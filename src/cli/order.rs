@@ -5,11 +5,13 @@ mod output;
 mod phrases;
 mod run;
 
+use std::sync::Arc as Shared;
+
 use clap::{Args, Subcommand};
 
 use super::env::Status;
 use super::memory::memory_size;
-use crate::decode::Model;
+use crate::order::models::{ClassModel, Classes, OrderModel};
 use crate::decode::weights::Weights;
 use crate::error::{Error, Result};
 use crate::order::features::RuleWeights;
@@ -66,6 +68,12 @@ pub struct OrderArgs {
     /// Model of a second pass over the lattice, instead of those of the first; may be given several times
     #[arg(long, value_name = "MODEL")]
     rescore: Vec<String>,
+    /// Model of classes of words, in both passes
+    #[arg(long, value_name = "MODEL", requires = "classes")]
+    class_lm: Option<String>,
+    /// The class of each word: lines `word<TAB>class`; that of `<unk>` is for all others
+    #[arg(long, value_name = "FILE", requires = "class_lm")]
+    classes: Option<String>,
     /// Weights of features: a TOML file of `name = number`
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
@@ -182,22 +190,42 @@ impl OrderArgs {
     }
 
     /// The models of both passes, and the weights of rules.
-    fn load_models(&self) -> Result<(Vec<Model>, Vec<Model>, RuleWeights)> {
+    fn load_models(&self) -> Result<(Vec<OrderModel>, Vec<OrderModel>, RuleWeights)> {
         let weights = self.weights.as_deref().map(Weights::read).transpose()?.unwrap_or_default();
         let name = |i: usize| if i == 0 { "LM".to_string() } else { format!("LM{}", i + 1) };
-        let load = |files: &[String]| -> Result<Vec<Model>> {
+        let mut names: Vec<String> = (0..self.models.len().max(self.rescore.len())).map(name).collect();
+        names.push(CLASS_LM.to_string());
+        let rules = RuleWeights::from(&weights, &names)?;
+        let load = |files: &[String]| -> Result<Vec<OrderModel>> {
             let one = |(i, file): (usize, &String)| {
                 let feature = name(i);
                 let scale = weights.get(&feature).unwrap_or(1.0);
-                Ok(Model { model: crate::lm::binary::load(file)?.into(), scale, name: file.clone(), feature })
+                let model = Shared::new(crate::lm::binary::load(file)?);
+                Ok(OrderModel { model, scale, name: file.clone(), feature })
             };
             files.iter().enumerate().map(one).collect()
         };
-        let names: Vec<String> = (0..self.models.len().max(self.rescore.len())).map(name).collect();
-        let rules = RuleWeights::from(&weights, &names)?;
-        Ok((load(&self.models)?, load(&self.rescore)?, rules))
+        let (mut first, mut second) = (load(&self.models)?, load(&self.rescore)?);
+        if let (Some(file), Some(classes)) = (&self.class_lm, &self.classes) {
+            let classes = Shared::new(Classes::read(classes)?);
+            let model = ClassModel { model: crate::lm::binary::load(file)?, classes };
+            let model = OrderModel {
+                model: Shared::new(model),
+                scale: weights.get(CLASS_LM).unwrap_or(1.0),
+                name: file.clone(),
+                feature: CLASS_LM.to_string(),
+            };
+            if !second.is_empty() {
+                second.push(model.clone());
+            }
+            first.push(model);
+        }
+        Ok((first, second, rules))
     }
 }
+
+/// The feature of the model of classes.
+const CLASS_LM: &str = "ClassLM";
 
 /// How many threads `-j N` means.
 fn threads(n: usize) -> usize {

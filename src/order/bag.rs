@@ -2,12 +2,12 @@
 
 use super::Orders;
 use super::features::RuleWeights;
+use super::models::OrderModel;
 use super::lattice::{Lattice, lattice};
 use super::search::{Search, SearchConfig, Searched};
 use super::table::Phrases;
 use super::tiling::Tiling;
 use crate::chart::bag::{Bag, Phrase, PhraseTrie, Type};
-use crate::decode::Model;
 use crate::decode::hypotheses::strings;
 use crate::error::{Error, Result};
 use crate::fst::flat::{FlatFst, Label};
@@ -104,9 +104,9 @@ pub struct Ordered {
 /// Everything that bags share.
 pub struct Orderer<'a> {
     pub phrases: &'a dyn Phrases,
-    pub models: Vec<Model>,
+    pub models: Vec<OrderModel>,
     /// Models of the second pass, instead of the first ones.
-    pub second: Vec<Model>,
+    pub second: Vec<OrderModel>,
     pub weights: RuleWeights,
     pub config: OrderConfig,
     /// The words of all bags; their numbers are the labels of lattices.
@@ -187,7 +187,7 @@ impl Orderer<'_> {
         boundaries: Boundaries,
         rung: Rung,
     ) -> Result<Option<Ordered>> {
-        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
+        let terms: Vec<Term> = self.models.iter().map(OrderModel::term).collect();
         let labels = self.labels(bag, &terms);
         let apply = self.apply_config(boundaries);
         match &terms[..] {
@@ -205,8 +205,9 @@ impl Orderer<'_> {
         rung: Rung,
         scorer: impl Fn() -> Result<S>,
     ) -> Result<Option<Ordered>> {
-        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
+        let terms: Vec<Term> = self.models.iter().map(OrderModel::term).collect();
         let expected = self.expected(bag, &terms);
+        let before = self.weights.before(self.phrases.pairs(bag), bag.words.len());
         let mut forced = false;
         let mut algorithm = self.config.algorithm;
         loop {
@@ -220,7 +221,8 @@ impl Orderer<'_> {
                     _ => Tiling::complete(bag, trie, config.max_nodes).map(Some),
                 }
             };
-            let found = tiling().and_then(|tiling| Search::new(bag, trie, scorer()?, &expected, tiling, &config).run());
+            let found = tiling()
+                .and_then(|tiling| Search::new(bag, trie, scorer()?, &expected, &before, tiling, &config).run());
             match found {
                 Err(Error::Limit { .. }) if algorithm != Algorithm::Parse => {
                     algorithm = Algorithm::Parse;
@@ -279,7 +281,7 @@ impl Orderer<'_> {
     }
 
     /// The label of a word of a bag.
-    fn label(&self, bag: &Bag, t: Type) -> Label {
+    pub(super) fn label(&self, bag: &Bag, t: Type) -> Label {
         self.vocab.find(&bag.words[t as usize]).unwrap_or(0) as Label
     }
 
@@ -339,10 +341,10 @@ impl Orderer<'_> {
     pub fn rescore(
         &self,
         rules: &FlatFst<Tropical>,
-        models: &[Model],
+        models: &[OrderModel],
         boundaries: Boundaries,
     ) -> Result<FlatFst<Tropical>> {
-        let terms: Vec<Term> = models.iter().map(Model::term).collect();
+        let terms: Vec<Term> = models.iter().map(OrderModel::term).collect();
         let max_states = Some((self.config.max_memory / BYTES / 4).max(1000));
         let finite = self.config.algorithm != Algorithm::Full && self.config.beam.is_finite();
         let config =
@@ -381,7 +383,7 @@ impl Orderer<'_> {
     /// −ln p of words by each model of the last pass, unscaled.
     pub fn scores(&self, words: &[WordId]) -> Vec<f64> {
         let models = if self.second.is_empty() { &self.models } else { &self.second };
-        let score = |model: &Model| {
+        let score = |model: &OrderModel| {
             let m = &model.model;
             let (mut state, mut sum) = (m.begin().unwrap_or(m.null()), 0.0);
             for &word in words {

@@ -23,6 +23,8 @@ use crate::text::vocab::Vocab;
 
 const MAGIC: [u8; 8] = *b"weft-ix\n";
 const VERSION: u64 = 1;
+/// Sentences of a word that are looked at for the order of pairs.
+const SENTENCES: usize = 1000;
 /// Magic, version, order, words of text with sentence ends, words of the vocabulary, bytes of its letters, a sum of these.
 const HEADER: usize = 64;
 
@@ -249,5 +251,31 @@ impl Phrases for Index {
             let count = narrower.len() as u64;
             (count > 0).then_some(((narrower, depth + 1), count))
         })
+    }
+
+    /// Counted in some of the sentences of the rarer word, spread over the text.
+    fn pairs(&self, bag: &Bag) -> Option<Vec<u64>> {
+        let ids: Vec<Option<u32>> = bag.words.iter().map(|w| self.find(w)).collect();
+        let all = 0..self.places.len() / 4;
+        let ranges: Vec<Range<usize>> = ids.iter().map(|id| id.map_or(0..0, |id| self.narrow(&all, 0, id))).collect();
+        let n = ids.len();
+        let mut pairs = vec![0; n * n];
+        for (a, range) in ranges.iter().enumerate() {
+            let step = range.len().div_ceil(SENTENCES).max(1);
+            for place in range.clone().step_by(step) {
+                let at = self.get(&self.places, place) as usize;
+                let mut count = |word: u32, before: bool| {
+                    let Some(b) = ids.iter().position(|&id| id == Some(word)) else { return };
+                    let rarer = (ranges[a].len(), a) < (ranges[b].len(), b);
+                    if rarer {
+                        pairs[if before { b * n + a } else { a * n + b }] += 1;
+                    }
+                };
+                let word = |i: usize| Some(self.get(&self.text, i)).filter(|&w| w != 0);
+                (1..=at).map_while(|d| word(at - d)).for_each(|w| count(w, true));
+                (1..).map_while(|d| word(at + d)).for_each(|w| count(w, false));
+            }
+        }
+        Some(pairs)
     }
 }

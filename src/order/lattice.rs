@@ -15,6 +15,9 @@ use crate::fst::semiring::{Tropical, Weight};
 use crate::lm::apply::scorer::Scorer;
 use crate::rtn::expand::make_small;
 
+/// Differences of sums of costs that are no costs.
+const ROUNDING: f64 = 1e-9;
+
 /// A lattice with all costs, and the same strings with the costs of rules.
 #[derive(Clone, Debug, Default)]
 pub struct Lattice {
@@ -107,11 +110,14 @@ fn build<S: Scorer>(
         }
         nodes.reverse();
         let mut at = (source, found.nodes[from as usize].models);
+        // What is not the models' is the rule's, and what it costs that its words come here.
+        let mut own = arc.cost - found.nodes[from as usize].cost;
         for i in arc.shared as usize..words.len() {
             let (next, cost) = scorer.step(at.1, words[i]);
+            own -= cost;
             if i + 1 == words.len() {
                 let target = *states.entry(to).or_insert_with(|| made.state());
-                made.arc(at.0, label(words[i]), cost, trie.node(arc.phrase).cost, target);
+                made.arc(at.0, label(words[i]), cost, if own.abs() < ROUNDING { 0.0 } else { own }, target);
                 break;
             }
             let key = (nodes[i + 1], arc.shared);

@@ -10,11 +10,14 @@
 //! shorter ones are added, until there are all words alone, so that every bag has an answer.
 
 pub mod bag;
+pub mod dump;
 pub mod features;
 pub mod grid;
 pub mod index;
 pub mod lattice;
+pub mod models;
 pub mod scan;
+pub mod score;
 pub mod search;
 pub mod sentences;
 pub mod table;

@@ -12,7 +12,7 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex};
 
 use super::Orders;
-use super::table::{NgramTable, ROOT};
+use super::table::{GAP, NgramTable, ROOT};
 use crate::chart::bag::Bag;
 use crate::error::{Error, Result};
 use crate::lm::estimate::Progress;
@@ -27,7 +27,12 @@ pub struct Scanner {
     /// `sets[s * width..]` are the bags of set `s`.
     sets: Vec<u64>,
     width: usize,
+    /// `GAP`, if pairs are counted.
+    gap: Option<WordId>,
 }
+
+/// How far apart the words of a pair are at most.
+const FAR: usize = 60;
 
 /// What a pass saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,9 +42,11 @@ pub struct Seen {
 }
 
 impl Scanner {
-    pub fn new(bags: &[Bag]) -> Self {
+    /// `pairs`: counted, too, is how often two words of a bag came in which order.
+    pub fn new(bags: &[Bag], pairs: bool) -> Self {
         let mut vocab = Vocab::default();
-        let mut most: Vec<u32> = vec![0];
+        let gap = pairs.then(|| vocab.add(GAP));
+        let mut most: Vec<u32> = vec![0; vocab.len()];
         for bag in bags {
             for (word, &count) in bag.words.iter().zip(&bag.counts) {
                 let id = vocab.add(word) as usize;
@@ -55,7 +62,7 @@ impl Scanner {
             sets += m;
         }
         first.push(sets);
-        let mut scanner = Scanner { vocab, first, sets: vec![0; sets as usize * width], width };
+        let mut scanner = Scanner { vocab, first, sets: vec![0; sets as usize * width], width, gap };
         for (b, bag) in bags.iter().enumerate() {
             for (word, &count) in bag.words.iter().zip(&bag.counts) {
                 let Some(id) = scanner.vocab.find(word) else { continue };
@@ -104,6 +111,28 @@ impl Scanner {
                     };
                     table.count(node, 1);
                 }
+            }
+            if let Some(gap) = self.gap {
+                self.pairs(&ids, gap, table, &mut sets);
+            }
+        }
+    }
+
+    /// Counts which words came before which.
+    fn pairs(&self, ids: &[WordId], gap: WordId, table: &mut NgramTable, sets: &mut Vec<usize>) {
+        for (i, &first) in ids.iter().enumerate().filter(|(_, w)| **w != 0) {
+            let Some(alone) = table.find(ROOT, first) else { continue };
+            let before = table.add(alone, gap);
+            for &second in &ids[i + 1..ids.len().min(i + FAR)] {
+                if second == 0 || second == first {
+                    continue;
+                }
+                let node = match table.find(before, second) {
+                    Some(node) => node,
+                    None if self.in_a_bag(&[first, second], sets) => table.add(before, second),
+                    None => continue,
+                };
+                table.count(node, 1);
             }
         }
     }

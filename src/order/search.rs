@@ -10,6 +10,9 @@
 //! Hypotheses of a row have different words behind them. Each is judged with what the words it still lacks are expected to
 //! cost, so that it is no gain to say the cheap words first; this estimate is for pruning only.
 //!
+//! A cost that depends on which words come before which is a cost of a cell and the next word: all words that the cell lacks
+//! come later.
+//!
 //! Costs a model step for every phrase beginning that fits, a look-up for every phrase, 48 bytes a hypothesis of the rows
 //! ahead, 24 bytes an arc.
 
@@ -146,6 +149,10 @@ pub struct Search<'a, S, const W: usize> {
     scorer: S,
     /// Of every word, what it is expected to cost.
     expected: &'a [f64],
+    /// What it costs that a word comes before another; empty: nothing.
+    before: &'a [f64],
+    /// Of every word, what it costs to come before all that are left.
+    early: Vec<f64>,
     config: &'a SearchConfig,
     tiling: Option<Tiling<'a, W>>,
     rows: Vec<Row<W>>,
@@ -179,6 +186,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
         trie: &'a PhraseTrie,
         scorer: S,
         expected: &'a [f64],
+        before: &'a [f64],
         tiling: Option<Tiling<'a, W>>,
         config: &'a SearchConfig,
     ) -> Self {
@@ -188,6 +196,8 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             trie,
             scorer,
             expected,
+            before,
+            early: vec![0.0; bag.words.len()],
             config,
             tiling,
             rows: (0..=bag.len()).map(|_| Row::default()).collect(),
@@ -281,6 +291,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             new: 0,
         };
         stack.push(root);
+        self.set_early(&node.cover);
         // A phrase may begin with words that are there: the trie is entered where these lead.
         for shared in 1..=self.contexts.words[node.context as usize].len().min(self.config.overlap) {
             let words = &self.contexts.words[node.context as usize];
@@ -299,7 +310,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                     trie: c,
                     models,
                     cover,
-                    cost: part.cost + cost,
+                    cost: part.cost + cost + self.early(part.trie, part.new, child.word),
                     rest: part.rest - self.expected[child.word as usize],
                     new: part.new + 1,
                 };
@@ -311,6 +322,38 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                 }
             }
         }
+    }
+
+    /// What words cost that come next, before all others that a set lacks.
+    fn set_early(&mut self, cover: &Cover<W>) {
+        let n = self.bag.words.len();
+        if self.before.is_empty() {
+            return;
+        }
+        self.early.fill(0.0);
+        for second in 0..n {
+            let left = self.bag.counts[second] as u64 - self.bag.count(cover, second as Type);
+            if left > 0 {
+                let costs = self.before.iter().skip(second).step_by(n);
+                self.early.iter_mut().zip(costs).for_each(|(sum, cost)| *sum += left as f64 * cost);
+            }
+        }
+    }
+
+    /// What a word costs that comes after `new` words of a phrase, before all that are left then.
+    #[inline(always)]
+    fn early(&self, mut trie: u32, new: u32, word: Type) -> f64 {
+        if self.before.is_empty() {
+            return 0.0;
+        }
+        let row = &self.before[word as usize * self.bag.words.len()..];
+        let mut cost = self.early[word as usize];
+        for _ in 0..new {
+            let node = self.trie.node(trie);
+            cost -= row[node.word as usize];
+            trie = node.parent;
+        }
+        cost
     }
 
     fn emit(&mut self, x: usize, from: u32, context: u32, part: &Part<W>, rule: f64, depth: u32) {

@@ -19,7 +19,12 @@ use crate::text::vocab::{Vocab, WordId};
 pub trait Phrases: Sync {
     /// Every n-gram of these orders that is made of words of the bag, each at most as often as the bag has it.
     fn phrases(&self, bag: &Bag, orders: Orders) -> Vec<(Vec<Type>, u64)>;
+    /// How often a word of the bag came before another in a sentence, `[first * words + second]`; `None`: not known.
+    fn pairs(&self, bag: &Bag) -> Option<Vec<u64>>;
 }
+
+/// Between two words in a line of a file of n-grams: the first came somewhere before the second.
+pub const GAP: &str = "<...>";
 
 /// The node of the empty n-gram.
 pub const ROOT: u32 = 0;
@@ -79,12 +84,16 @@ impl NgramTable {
         }
     }
 
-    /// N-grams of these orders that were counted, with their counts, as sorted lines.
+    /// N-grams of these orders that were counted, and pairs, with their counts, as sorted lines.
     fn lines(&self, orders: Orders) -> Vec<Vec<u8>> {
         let nodes = 1..=self.table.len() as u32;
+        let gap = self.vocab.find(GAP);
         let mut depth = vec![0u8; self.table.len() + 1];
         for n in nodes.clone() {
-            depth[n as usize] = depth[(self.table.key(n - 1) >> 32) as usize].saturating_add(1);
+            let key = self.table.key(n - 1);
+            let before = depth[(key >> 32) as usize];
+            // Whatever the orders, pairs are wanted if they were counted.
+            depth[n as usize] = if gap == Some(key as WordId) { orders.least as u8 - 1 } else { before + 1 };
         }
         let wanted = |n: &u32| self.counts[*n as usize] > 0 && orders.has(depth[*n as usize] as usize);
         let mut lines: Vec<Vec<u8>> = nodes.into_par_iter().filter(wanted).map(|n| self.line(n)).collect();
@@ -203,6 +212,21 @@ impl Phrases for NgramTable {
             Some((next, self.counts[next as usize]))
         };
         walk(bag, orders, ROOT, step)
+    }
+
+    fn pairs(&self, bag: &Bag) -> Option<Vec<u64>> {
+        let gap = self.vocab.find(GAP)?;
+        let ids: Vec<Option<WordId>> = bag.words.iter().map(|w| self.vocab.find(w)).collect();
+        let mut pairs = vec![0; ids.len() * ids.len()];
+        for (a, &first) in ids.iter().enumerate() {
+            let Some(node) = first.and_then(|w| self.find(self.find(ROOT, w)?, gap)) else { continue };
+            for (b, &second) in ids.iter().enumerate() {
+                if let Some(found) = second.and_then(|w| self.find(node, w)) {
+                    pairs[a * ids.len() + b] = self.counts[found as usize];
+                }
+            }
+        }
+        Some(pairs)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::order::grid::Grid;
 
 /// Sets that are remembered at most.
-const MOST: usize = 1 << 21;
+const MOST: usize = 1 << 16;
 
 pub struct Tiling<'a, const W: usize> {
     bag: &'a Bag,
@@ -71,7 +71,7 @@ impl<'a, const W: usize> Tiling<'a, W> {
         let mut found = false;
         for i in 0..self.sets[word].len() {
             let phrase = self.sets[word][i];
-            if let Some(rest) = self.without(&set, &phrase)
+            if let Some(rest) = self.bag.without(&set, &phrase)
                 && self.possible(rest)
             {
                 found = true;
@@ -80,15 +80,5 @@ impl<'a, const W: usize> Tiling<'a, W> {
         }
         self.known.insert(set, found);
         found
-    }
-
-    fn without(&self, set: &Cover<W>, phrase: &Cover<W>) -> Option<Cover<W>> {
-        let fits = |t: Type| self.bag.count(phrase, t) <= self.bag.count(set, t);
-        if !(0..self.bag.words.len() as Type).all(fits) {
-            return None;
-        }
-        let mut rest = *set;
-        rest.0.iter_mut().zip(&phrase.0).for_each(|(x, y)| *x -= y);
-        Some(rest)
     }
 }

@@ -8,6 +8,7 @@
 //! Chart × lattice ──rule_lattice──► transducer from rules to words
 //! ```
 
+pub mod bag;
 pub mod build;
 pub mod cell;
 pub mod derive;

@@ -39,6 +39,9 @@ pub struct Cmd {
     /// The phrases to write; .gz and .zst compress (`-` or nothing: standard output)
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: String,
+    /// Do not count how often two words of a bag came in which order (lines `first <...> second<TAB>count`)
+    #[arg(long)]
+    no_pairs: bool,
     /// Write `bag<TAB>words<TAB>count`, the bag's number first
     #[arg(long)]
     by_bag: bool,
@@ -78,7 +81,7 @@ impl Cmd {
         let bags = lines.lines().map(|l| Bag::new(l.split_ascii_whitespace())).collect::<Result<Vec<_>>>()?;
         let bar = Bar::new();
         let begun = std::time::Instant::now();
-        let scanned = Scanner::new(&bags).scan(&texts, orders, threads(self.threads), &bar);
+        let scanned = Scanner::new(&bags, !self.no_pairs).scan(&texts, orders, threads(self.threads), &bar);
         bar.clear();
         let (table, seen) = scanned?;
         let seconds = begun.elapsed().as_secs_f64();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 use std::sync::mpsc;
 use std::time::Instant;
 
@@ -28,7 +29,7 @@ pub fn run(args: &OrderArgs, config: OrderConfig) -> Result<Status> {
     let input = args.sentences.as_deref().or(args.bags.as_deref()).unwrap_or("-");
     let lines = read_sentences(input, args.range.as_deref())?;
     let (models, second, weights) = args.load_models()?;
-    let phrases = phrases(args, &lines, config.orders)?;
+    let phrases = phrases(args, &lines, config.orders, weights.before != 0.0)?;
     let mut vocab = Vocab::default();
     lines.iter().flat_map(|l| l.text.split_ascii_whitespace()).for_each(|w| {
         vocab.add(w);
@@ -37,7 +38,7 @@ pub fn run(args: &OrderArgs, config: OrderConfig) -> Result<Status> {
     order_all(args, &orderer, &lines)
 }
 
-fn phrases(args: &OrderArgs, lines: &[Sentence], orders: Orders) -> Result<Box<dyn Phrases>> {
+fn phrases(args: &OrderArgs, lines: &[Sentence], orders: Orders, pairs: bool) -> Result<Box<dyn Phrases>> {
     if let Some(name) = &args.phrases {
         return Ok(Box::new(NgramTable::read(name)?));
     }
@@ -62,7 +63,7 @@ fn phrases(args: &OrderArgs, lines: &[Sentence], orders: Orders) -> Result<Box<d
     }
     let bar = Bar::new();
     let orders = Orders { least: 1, most: orders.most };
-    let scanned = Scanner::new(&bags).scan(&args.text, orders, threads(args.threads), &bar);
+    let scanned = Scanner::new(&bags, pairs).scan(&args.text, orders, threads(args.threads), &bar);
     bar.clear();
     Ok(Box::new(scanned?.0))
 }
@@ -72,6 +73,7 @@ struct Done {
     text: String,
     lattice: Option<AnyFst>,
     failure: Option<String>,
+    note: Option<String>,
     ordered: Ordered,
     stats: Option<String>,
 }
@@ -131,7 +133,7 @@ fn progress(total: usize) -> ProgressBar {
 
 /// One bag; never an error: what goes wrong is in the result.
 fn one(args: &OrderArgs, orderer: &Orderer, line: &Sentence) -> Done {
-    let mut done = Done { text: String::new(), lattice: None, failure: None, ordered: Ordered::default(), stats: None };
+    let mut done = Done { text: String::new(), lattice: None, failure: None, note: None, ordered: Ordered::default(), stats: None };
     if let Err(e) = order(args, orderer, line, &mut done) {
         done.failure = Some(e.to_string());
     }
@@ -167,6 +169,9 @@ fn order(args: &OrderArgs, orderer: &Orderer, line: &Sentence, done: &mut Done) 
         Some(_) => output::nbest(orderer, d, line.number - 1),
         None => d.answers.first().map_or(String::new(), |a| output::words(orderer, &a.words)) + "\n",
     };
+    if let Some(dir) = &args.dump {
+        done.note = orderer.dump(&tokens, d, &Path::new(dir).join(line.number.to_string()))?;
+    }
     if let (Some(name), Some(lattice)) = (&args.lattices, &d.lattice) {
         let fst = output::lattice(orderer, &lattice.whole);
         if template::is_template(name) {
@@ -193,6 +198,9 @@ impl Counts {
     fn add(&mut self, done: &Done, number: usize, bar: &ProgressBar) {
         if let Some(stats) = &done.stats {
             bar.suspend(|| eprintln!("{stats}"));
+        }
+        if let Some(note) = &done.note {
+            bar.suspend(|| eprintln!("weft: bag {number}: {note}"));
         }
         if let Some(why) = &done.failure {
             self.failed += 1;
