@@ -1,5 +1,7 @@
 //! `weft order`: bags of words to sentences.
 
+mod dependency;
+mod eval;
 mod index;
 mod output;
 mod phrases;
@@ -11,10 +13,10 @@ use clap::{Args, Subcommand};
 
 use super::env::Status;
 use super::memory::memory_size;
-use crate::order::models::{ClassModel, Classes, OrderModel};
 use crate::decode::weights::Weights;
 use crate::error::{Error, Result};
 use crate::order::features::RuleWeights;
+use crate::order::models::{ClassModel, Classes, OrderModel};
 use crate::order::sentences::Join;
 use crate::order::{Algorithm, Future, OrderConfig, Orders};
 
@@ -128,9 +130,12 @@ pub struct OrderArgs {
 }
 
 #[derive(Subcommand, Debug)]
+#[allow(clippy::large_enum_variant)] // one value a process
 enum OrderCommand {
     Phrases(phrases::Cmd),
     Index(index::Cmd),
+    Eval(eval::Cmd),
+    RescoreDep(dependency::Cmd),
 }
 
 impl OrderArgs {
@@ -138,6 +143,8 @@ impl OrderArgs {
         match &self.command {
             Some(OrderCommand::Phrases(c)) => c.run(),
             Some(OrderCommand::Index(c)) => c.run(),
+            Some(OrderCommand::Eval(c)) => c.run(),
+            Some(OrderCommand::RescoreDep(c)) => c.run(),
             None => {
                 let config = self.config()?;
                 run::run(self, config)

@@ -2,8 +2,8 @@
 
 use super::Orders;
 use super::features::RuleWeights;
-use super::models::OrderModel;
 use super::lattice::{Lattice, lattice};
+use super::models::OrderModel;
 use super::search::{Search, SearchConfig, Searched};
 use super::table::Phrases;
 use super::tiling::Tiling;

@@ -10,12 +10,14 @@
 //! shorter ones are added, until there are all words alone, so that every bag has an answer.
 
 pub mod bag;
+pub mod dependency;
 pub mod dump;
 pub mod features;
 pub mod grid;
 pub mod index;
 pub mod lattice;
 pub mod models;
+pub mod oracle;
 pub mod scan;
 pub mod score;
 pub mod search;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
@@ -133,7 +133,14 @@ fn progress(total: usize) -> ProgressBar {
 
 /// One bag; never an error: what goes wrong is in the result.
 fn one(args: &OrderArgs, orderer: &Orderer, line: &Sentence) -> Done {
-    let mut done = Done { text: String::new(), lattice: None, failure: None, note: None, ordered: Ordered::default(), stats: None };
+    let mut done = Done {
+        text: String::new(),
+        lattice: None,
+        failure: None,
+        note: None,
+        ordered: Ordered::default(),
+        stats: None,
+    };
     if let Err(e) = order(args, orderer, line, &mut done) {
         done.failure = Some(e.to_string());
     }
