@@ -82,7 +82,7 @@ pub fn case(seed: u64, most: usize, all_words: bool) -> Case {
         phrases.insert(words, rng.random_range(1..9));
     }
     if all_words {
-        tokens.iter().for_each(|t| drop(phrases.insert(vec![t.clone()], 3)));
+        phrases.extend(tokens.iter().map(|t| (vec![t.clone()], 3)));
     }
     let mut pairs = BTreeMap::new();
     for _ in 0..12 {
@@ -94,7 +94,9 @@ pub fn case(seed: u64, most: usize, all_words: bool) -> Case {
 impl Case {
     pub fn orderer(&self, config: OrderConfig, weights: RuleWeights) -> Orderer<'_> {
         let mut vocab = Vocab::default();
-        self.tokens.iter().for_each(|t| drop(vocab.add(t)));
+        for token in &self.tokens {
+            vocab.add(token);
+        }
         let model =
             OrderModel { model: Shared::new(Toy(self.toy)), scale: 1.0, name: "toy".into(), feature: "LM".into() };
         Orderer { phrases: self, models: vec![model], second: vec![], weights, config, vocab }

@@ -14,6 +14,7 @@ pub mod arpa;
 pub mod automaton;
 pub mod binary;
 pub mod build;
+pub mod classes;
 pub mod estimate;
 pub mod layout;
 pub mod model;

@@ -58,14 +58,14 @@ pub fn nbest(orderer: &Orderer, done: &Ordered, number: usize) -> String {
     let mut out = String::new();
     for answer in &done.answers {
         let _ = write!(out, "{number} ||| {} |||", words(orderer, &answer.words));
-        let mut rules = answer.cost;
+        let mut all = 0.0;
         for (model, score) in models.iter().zip(orderer.scores(&answer.words)) {
-            rules -= model.scale * score;
+            all += model.scale * score;
             let _ = write!(out, " {}= {}", model.feature, shown(-score));
         }
-        // What is left of rules that cost nothing is rounding.
-        let rules = if rules.abs() < 1e-4 { 0.0 } else { rules };
-        let _ = writeln!(out, " Rules= {} ||| {}", shown(-rules), shown(-answer.cost));
+        // Costs of lattices are rounded: what is left of rules that cost nothing is not their cost.
+        let rules = Some(answer.cost - all).filter(|r| r.abs() > 1e-4).unwrap_or(0.0);
+        let _ = writeln!(out, " Rules= {} ||| {}", shown(-rules), shown(-all - rules));
     }
     out
 }
