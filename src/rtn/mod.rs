@@ -10,6 +10,7 @@
 
 pub mod agenda;
 pub mod ahead;
+pub mod bag;
 pub mod build;
 pub mod cell;
 pub mod derive;
