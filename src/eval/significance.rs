@@ -268,6 +268,7 @@ fn deals(
 mod tests {
     use super::*;
     use crate::eval::exact::Exact;
+    use std::slice::from_ref;
 
     fn stats(matches: &[u8]) -> Statistics {
         Statistics { width: 2, rows: matches.iter().flat_map(|&m| [m as f64, 1.0]).collect() }
@@ -275,7 +276,21 @@ mod tests {
 
     #[test]
     fn sums_are_numpys() {
-        // What NumPy makes of numpy.sum([1e8 * (-1)**i + 0.1 * i for i in range(n)]) in single precision.
+        // numpy.sum of 10000 / (i + 1) + 0.1 * i, i < n, in single precision.
+        let cases: [(usize, f32); 8] = [
+            (7, 25930.672),
+            (9, 28293.281),
+            (100, 52368.773),
+            (128, 55144.273),
+            (129, 55234.594),
+            (300, 67311.64),
+            (1000, 124804.7),
+            (2001, 281888.7),
+        ];
+        for (n, want) in cases {
+            let values: Vec<f32> = (0..n).map(|i| (1e4 / (i as f64 + 1.0) + 0.1 * i as f64) as f32).collect();
+            assert_eq!(pairwise_sum(&values), want, "{n}");
+        }
         for n in [0usize, 1, 7, 8, 9, 127, 128, 129, 1000] {
             let values: Vec<f64> = (0..n).map(|i| i as f64).collect();
             assert_eq!(pairwise_sum(&values), (n * n.saturating_sub(1) / 2) as f64);
@@ -286,7 +301,7 @@ mod tests {
     fn the_same_system_never_differs() {
         let a = stats(&[1, 0, 1, 1, 0, 0, 1]);
         let exact = Exact::default();
-        assert_eq!(randomisation(&exact, &[a.clone()], &[a.clone()], 500, 1), 1.0 / 501.0);
+        assert_eq!(randomisation(&exact, from_ref(&a), from_ref(&a), 500, 1), 1.0 / 501.0);
         let (interval, p) = paired_bootstrap(&exact, &a, &a, 500, 1);
         assert_eq!(p, 1.0 / 501.0);
         assert!((interval.mean - 400.0 / 7.0).abs() < 5.0 && interval.ci > 10.0);
@@ -305,7 +320,7 @@ mod tests {
             };
             above += usize::from((side(0) - side(1)).abs() > real);
         }
-        let p = randomisation(&exact, &[a.clone()], &[b.clone()], 20_000, 7);
+        let p = randomisation(&exact, from_ref(&a), from_ref(&b), 20_000, 7);
         assert!((p - above as f64 / 256.0).abs() < 0.01, "{p} {above}");
         // Runs that are dealt: two equal runs of each system are less likely to differ by chance than one.
         let twice = randomisation(&exact, &[a.clone(), a.clone()], &[b.clone(), b.clone()], 20_000, 7);

@@ -3,7 +3,7 @@
 //! Tercom's greedy search with the limits of sacreBLEU: phrases of at most 10 words, moved at most 50 words, at most 1000 shifts
 //! tried a sentence; edit distances along a beam of 25 around the diagonal. Among shifts that save most edits the longest, then
 //! the first, then the one to the first place is taken. A shift that is tried costs the rows of the distance matrix from the first
-//! word that changed on.
+//! word that changed on; only the cells of the beam are kept.
 
 /// Words of a phrase that is moved, at most.
 const MAX_SHIFT_SIZE: usize = 10;
@@ -61,11 +61,9 @@ impl Edits {
         self.hyp.clear();
         self.hyp.extend_from_slice(hyp);
         let beam = Beam::new(hyp.len(), reference.len());
-        let cells = (hyp.len() + 1) * beam.columns;
         for matrix in [&mut self.matrix, &mut self.tried] {
             matrix.clear();
-            matrix.resize(cells, INFINITY);
-            (0..).zip(&mut matrix[..beam.columns]).for_each(|(i, cell)| *cell = i);
+            matrix.resize(beam.cells(), INFINITY);
         }
         let mut distance = beam.rows(&self.hyp, reference, 0, &mut self.matrix);
         let (mut shifts, mut candidates) = (0, 0);
@@ -113,7 +111,7 @@ impl Edits {
                         // Rows of the words before the change stay as they are.
                         let from = start.min(target);
                         if dirty < from {
-                            let cells = (dirty + 1) * beam.columns..(from + 1) * beam.columns;
+                            let cells = dirty * beam.stride..from * beam.stride;
                             self.tried[cells.clone()].copy_from_slice(&self.matrix[cells]);
                         }
                         let new = beam.rows(&self.shifted, reference, from, &mut self.tried);
@@ -170,12 +168,14 @@ fn perform(words: &[u32], start: usize, length: usize, target: usize, out: &mut 
     parts.iter().for_each(|part| out.extend_from_slice(part));
 }
 
-/// Which cells of a distance matrix are computed.
+/// Which cells of a distance matrix are computed, and where they lie: row i, from 1, has those from `low(i)` on at
+/// (i - 1) * stride. Row 0 is not kept: its cell j is j.
 struct Beam {
     rows: usize,
     columns: usize,
     ratio: f64,
     width: usize,
+    stride: usize,
 }
 
 impl Beam {
@@ -184,39 +184,63 @@ impl Beam {
         // Lengths so different that neighbouring rows would not overlap.
         let wide = (BEAM_WIDTH as f64) < ratio / 2.0;
         let width = if wide { (ratio / 2.0 + BEAM_WIDTH as f64).ceil() as usize } else { BEAM_WIDTH };
-        Beam { rows: hyp, columns: reference + 1, ratio, width }
+        let mut beam = Beam { rows: hyp, columns: reference + 1, ratio, width, stride: 0 };
+        // The last row goes on to the end.
+        let (low, high) = beam.range(hyp);
+        beam.stride = (high - low).max(2 * width).min(beam.columns);
+        beam
     }
 
-    /// Computes the rows behind `from` words; the cells outside the beam hold infinity. The distance of all words.
+    fn cells(&self) -> usize {
+        self.rows * self.stride
+    }
+
+    /// The first cell of row `i` and the one behind the last.
+    fn range(&self, i: usize) -> (usize, usize) {
+        let diagonal = (i as f64 * self.ratio).floor() as usize;
+        let high = if i == self.rows { self.columns } else { self.columns.min(diagonal + self.width) };
+        (diagonal.saturating_sub(self.width), high)
+    }
+
+    /// Computes the rows behind `from` words. The distance of all words.
     fn rows(&self, hyp: &[u32], reference: &[u32], from: usize, matrix: &mut [u32]) -> u32 {
-        let columns = self.columns;
+        let mut above_range = if from == 0 { (0, self.columns) } else { self.range(from) };
         for i in from + 1..=self.rows {
-            let diagonal = (i as f64 * self.ratio).floor() as usize;
-            let low = diagonal.saturating_sub(self.width);
-            let high = if i == self.rows { columns } else { columns.min(diagonal + self.width) };
-            let (above, row) = matrix[(i - 1) * columns..(i + 1) * columns].split_at_mut(columns);
+            let (low, high) = self.range(i);
+            let (done, rest) = matrix.split_at_mut((i - 1) * self.stride);
+            let above = &done[done.len().saturating_sub(self.stride)..];
+            let cell = |j: usize| match above_range {
+                _ if i == 1 => j as u32,
+                (low, high) if low <= j && j < high => above[j - low],
+                _ => INFINITY,
+            };
             let word = hyp[i - 1];
-            let mut left = INFINITY;
-            let mut start = low;
-            if low == 0 {
-                left = above[0] + 1;
-                row[0] = left;
-                start = 1;
+            let (mut corner, mut left) = (if low == 0 { INFINITY } else { cell(low - 1) }, INFINITY);
+            for (j, place) in (low..high).zip(rest) {
+                let up = cell(j);
+                let kept = if j == 0 { INFINITY } else { corner + u32::from(word != reference[j - 1]) };
+                left = kept.min(up + 1).min(left + 1).min(INFINITY);
+                *place = left;
+                corner = up;
             }
-            for j in start..high {
-                let kept = above[j - 1] + u32::from(word != reference[j - 1]);
-                left = kept.min(above[j] + 1).min(left + 1).min(INFINITY);
-                row[j] = left;
-            }
+            above_range = (low, high);
         }
-        matrix[self.rows * columns + columns - 1]
+        self.cell(matrix, self.rows, self.columns - 1)
+    }
+
+    fn cell(&self, matrix: &[u32], i: usize, j: usize) -> u32 {
+        if i == 0 {
+            return j as u32;
+        }
+        let (low, high) = self.range(i);
+        if (low..high).contains(&j) { matrix[(i - 1) * self.stride + j - low] } else { INFINITY }
     }
 
     /// The operations, last first. Keeping or replacing a word comes before deleting, and that before inserting.
     fn trace(&self, hyp: &[u32], reference: &[u32], matrix: &[u32], trace: &mut Vec<Op>) {
         trace.clear();
         let (mut i, mut j) = (self.rows, self.columns - 1);
-        let cell = |i: usize, j: usize| matrix[i * self.columns + j];
+        let cell = |i: usize, j: usize| self.cell(matrix, i, j);
         while i > 0 || j > 0 {
             let here = cell(i, j);
             let same = i > 0 && j > 0 && hyp[i - 1] == reference[j - 1];
@@ -264,8 +288,7 @@ mod tests {
         }
         let beam = Beam::new(hyp.len(), reference.len());
         let fresh = |words: &[u32]| {
-            let mut matrix = vec![INFINITY; (words.len() + 1) * beam.columns];
-            (0..).zip(&mut matrix[..beam.columns]).for_each(|(i, c)| *c = i);
+            let mut matrix = vec![INFINITY; beam.cells()];
             let d = beam.rows(words, reference, 0, &mut matrix);
             (d, matrix)
         };
@@ -323,6 +346,43 @@ mod tests {
                     shifts += 1;
                 }
                 _ => return shifts + before as u64,
+            }
+        }
+    }
+
+    /// The beam over a whole matrix, as its definition has it.
+    fn beam_distance(hyp: &[u32], reference: &[u32]) -> u32 {
+        let beam = Beam::new(hyp.len(), reference.len());
+        let mut matrix = vec![vec![INFINITY; beam.columns]; hyp.len() + 1];
+        (0..).zip(&mut matrix[0]).for_each(|(j, cell)| *cell = j);
+        for i in 1..=hyp.len() {
+            let middle = (i as f64 * beam.ratio).floor() as i64;
+            let width = beam.width as i64;
+            let high = if i == hyp.len() { beam.columns as i64 } else { (beam.columns as i64).min(middle + width) };
+            for j in (middle - width).max(0) as usize..high as usize {
+                let mut best = matrix[i - 1][j] + 1;
+                if j > 0 {
+                    best = best.min(matrix[i - 1][j - 1] + u32::from(hyp[i - 1] != reference[j - 1]));
+                    best = best.min(matrix[i][j - 1] + 1);
+                }
+                matrix[i][j] = best.min(INFINITY);
+            }
+        }
+        matrix[hyp.len()][beam.columns - 1]
+    }
+
+    #[test]
+    fn the_beam_is_its_definition() {
+        let mut rng = SmallRng::seed_from_u64(6);
+        for (hyp, reference) in
+            [(0, 9), (1, 1), (1, 60), (1, 200), (3, 151), (60, 1), (80, 75), (200, 30), (40, 200), (90, 91)]
+        {
+            for _ in 0..20 {
+                let mut words = |n: usize| -> Vec<u32> { (0..n).map(|_| rng.random_range(1..9)).collect() };
+                let (h, r) = (words(hyp), words(reference));
+                let beam = Beam::new(h.len(), r.len());
+                let got = beam.rows(&h, &r, 0, &mut vec![INFINITY; beam.cells()]);
+                assert_eq!(got, beam_distance(&h, &r), "{hyp} {reference}");
             }
         }
     }
