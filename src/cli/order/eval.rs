@@ -173,6 +173,9 @@ fn to_json(rows: &[Row]) -> Value {
     Value::Array(rows.iter().map(one).collect())
 }
 
+/// A line of the drawing: its name, its colour and what it shows.
+type Line = (&'static str, &'static str, fn(&Stats) -> f64);
+
 /// BLEU and SPR of a system by size of the bag, as a drawing.
 fn plot(row: &Row) -> String {
     let (width, height, left, top) = (560.0, 320.0, 52.0, 36.0);
@@ -202,8 +205,7 @@ fn plot(row: &Row) -> String {
     }
     let middle = (left + width - 20.0) / 2.0;
     let _ = writeln!(out, "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">words</text>", height - 20.0);
-    let lines: [(&str, &str, fn(&Stats) -> f64); 2] =
-        [("BLEU", "#1f6fb4", Stats::bleu), ("SPR", "#c0392b", Stats::exact_rate)];
+    let lines: [Line; 2] = [("BLEU", "#1f6fb4", Stats::bleu), ("SPR", "#c0392b", Stats::exact_rate)];
     for (k, (name, colour, value)) in lines.into_iter().enumerate() {
         let points: Vec<(f64, f64)> =
             row.scores.classes.values().enumerate().map(|(i, s)| (x(i), y(value(s)))).collect();
