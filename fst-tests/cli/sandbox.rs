@@ -56,8 +56,9 @@ impl Sandbox {
     }
 
     /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far; lat.fst, lats/1.fst to
-    /// 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa; train.en, train.ja, train.align, test.en, test.bag, en.arpa,
-    /// trees.conllu, hyps.conllu, nbest.txt, en.map, ja.map, rules.gz, counts.txt.
+    /// 3.fst, b/1.fst to 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa; train.en, train.ja, train.align, test.en, en.map, ja.map,
+    /// rules.gz, counts.txt; words.ref and words2.ref for lats, perms.txt, perms.fst; ref.txt, ref2.txt, hyp1.txt, hyp2.txt, orders.txt; test.bag, en.arpa,
+    /// trees.conllu, hyps.conllu, nbest.txt.
     pub fn new() -> Self {
         let s = Self::empty();
         let names = ["a", "b", "c", "d", "x", "y", "z", "p", "q", "r", "1", "2", "3"];
@@ -80,6 +81,13 @@ impl Sandbox {
         for name in ["lat.fst", "lats/1.fst", "lats/2.fst", "lats/3.fst"] {
             s.run(&format!("mkdir -p lats && cp acc.fst {name}")).ok();
         }
+        // Another system, with other numbers for the words.
+        s.write("v.syms", "<eps>\t0\nd\t1\nc\t2\na\t3\n");
+        s.write("d.t", "0 1 a\n1 2 d\n2 3 c\n3\n");
+        let keep = keep.replace("w.syms", "v.syms");
+        for n in 1..=3 {
+            s.run(&format!("mkdir -p b && weft fst compile --acceptor {keep} d.t b/{n}.fst")).ok();
+        }
         s.write("test.txt", "a c\nb c\na d c\n");
         s.write("lm.arpa", ARPA);
         s.write("big.arpa", ARPA);
@@ -92,6 +100,11 @@ impl Sandbox {
         s.write("train.ja", "彼 は 本 を 読む\n彼女 は 手紙 を 読む\n彼 は 手紙 を 書く\n本\n");
         s.write("train.align", "0-0 1-4 3-2\n0-0 1-4 3-2\n0-0 1-4 3-2\n1-0\n");
         s.write("test.en", "he reads a letter\nshe writes a book\n");
+        s.write("ref.txt", "The cat sat on the mat.\nIt was raining again.\nHello\n");
+        s.write("ref2.txt", "A cat sat on a mat.\nIt rained once more.\nHello there\n");
+        s.write("hyp1.txt", "The cat sat on a mat.\nIt rained again.\nHi\n");
+        s.write("hyp2.txt", "cat the on mat.\nagain it was raining\nHello\n");
+        s.write("orders.txt", "0 2 3 1\n0 3 2 1\n0 1 2 3\n1 0\n");
         s.write("test.bag", "a he letter reads\na book she writes\n");
         s.run("weft lm estimate --order 2 --discount-fallback train.en -o en.arpa").ok();
         let tree = |he: &str, letter: &str| {
@@ -111,6 +124,11 @@ impl Sandbox {
             "[X] ||| book ||| 本 ||| Count=2 ||| 0-0\n[X] ||| reads [X,1] ||| [X,1] を 読む ||| Count=1 ||| 0-2\n",
         );
         s.run("weft rules extract --hiero train.en train.ja train.align -o rules.gz").ok();
+        s.write("words.ref", "a c\nb c\na c d\n");
+        s.write("words2.ref", "a b c\nb c\nc\n");
+        s.write("perms.txt", "0.5\t0 2 1\n0.3\t2 0 1\n0.2\t1 0 2\n\n2\t1 0\n1\t0 1\n");
+        s.write("perms.t", "0 1 1 0.5\n0 2 2 1\n1 3 2 0.25\n2 3 1\n3 4 3\n1 5 3 0.5\n5 4 2\n4\n");
+        s.run("weft fst compile --acceptor perms.t perms.fst").ok();
         s.write("copy.weft", "arcsort\n");
         s.run("weft cascade copy.weft s1.fst s2.fst -o s.far").ok();
         s

@@ -105,6 +105,11 @@ fn decode(case: &Case, models: Vec<LanguageModel>, config: DecodeConfig) -> Vec<
     }
 }
 
+/// What a string costs whose rules cost so much.
+pub fn total(words: &[String], rules: f64, lm: &Trigrams) -> f64 {
+    rules + PENALTY * words.len() as f64 + SCALE * lm.cost(words)
+}
+
 /// The expected strings: costs of rules, and of the model if there is one.
 fn expected(case: &Case, lm: Option<&Trigrams>) -> BTreeMap<Vec<String>, f64> {
     let mut all = case.translations(WEIGHTS);

@@ -12,4 +12,5 @@ mod command;
 mod exact;
 mod figure;
 mod hifst;
+mod local;
 mod rule_lattice;

@@ -80,3 +80,41 @@ fn patterns_and_counts() {
     assert_eq!(s.run("weft rules filter --format moses --input in m.txt").ok().lines().count(), 1);
     assert_eq!(s.run("weft rules filter --format hifst --input in h.txt").ok().lines().count(), 1);
 }
+
+/// The cheapest by a weighted sum, against sorting every source's rules by it.
+#[test]
+fn the_best_by_weights() {
+    let s = Sandbox::empty();
+    let [source, target, links] = random::corpus(8, 150);
+    s.write("s", &source);
+    s.write("t", &target);
+    s.write("a", &links);
+    s.write("w.toml", "EgivenF = 0.25\nFgivenE = 2\nWordCount = 1.5\n");
+    s.run("weft rules extract s t a -o rules.gz").ok();
+    let rules = s.run("gzip -dc rules.gz").ok();
+    let cost = |line: &str| {
+        let rule = parse(RuleFormat::Cdec, "t", 1, line).unwrap().unwrap();
+        let weights = weft::decode::weights::Weights::read(s.path().join("w.toml").to_str().unwrap()).unwrap();
+        rule.features.iter().map(|(name, x)| weights.of(name).unwrap_or(0.0) * x).sum::<f64>()
+    };
+    let mut groups: Vec<(&str, Vec<&str>)> = vec![];
+    for line in rules.lines() {
+        let key = line.split(" ||| ").nth(1).unwrap();
+        match groups.last_mut().filter(|g| g.0 == key) {
+            Some(group) => group.1.push(line),
+            None => groups.push((key, vec![line])),
+        }
+    }
+    let mut want: Vec<&str> = vec![];
+    for (_, lines) in &groups {
+        let mut order: Vec<usize> = (0..lines.len()).collect();
+        order.sort_by(|&a, &b| cost(lines[a]).total_cmp(&cost(lines[b])));
+        order.truncate(2);
+        order.sort_unstable();
+        want.extend(order.iter().map(|&i| lines[i]));
+    }
+    let got = s.run("weft rules filter --top 2 --weights w.toml rules.gz").ok();
+    assert!(got.lines().eq(want.iter().copied()), "{} and {} rules", got.lines().count(), want.len());
+    assert_ne!(got, s.run("weft rules filter --top 2 rules.gz").ok());
+    assert!(s.run("weft rules filter --weights w.toml rules.gz").err.contains("--top"));
+}

@@ -29,7 +29,10 @@ pub fn openfst_booleans(command: Command) -> Command {
 
 /// Rewrites options to the spelling clap knows. File names and values stay as they are.
 pub fn openfst_spelling(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
-    let names = long_names(command);
+    let mut names = long_names(command);
+    // sacreBLEU's short names of more than one letter, `-tok`, are aliases of the command's options.
+    let called = argv.get(1).and_then(|name| command.find_subcommand(name));
+    names.extend(called.map(aliases).unwrap_or_default());
     let mut only_values = false;
     argv.into_iter()
         .map(|arg| {
@@ -77,6 +80,11 @@ fn long_names(command: &Command) -> Vec<String> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+fn aliases(command: &Command) -> Vec<String> {
+    let own = command.get_arguments().filter_map(|a| a.get_all_aliases()).flatten().map(str::to_string);
+    own.chain(command.get_subcommands().flat_map(aliases)).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `weft cascade`: a script of operations over one automaton or thousands, in parallel.
 
 mod env;
-mod inputs;
+pub mod inputs;
 mod output;
 mod runner;
 pub mod script;
@@ -43,7 +43,7 @@ pub struct CascadeArgs {
 }
 
 /// What a cascade runs over, and where its results go.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct RunArgs {
     /// Automata, templates with `?`, or archives (`-` or nothing: standard input)
     #[arg(value_name = "INPUT")]
@@ -56,7 +56,7 @@ pub struct RunArgs {
     pub output: Option<String>,
     /// Inputs at a time; 0 is one a processor
     #[arg(short = 'j', long, default_value_t = 0, value_name = "N")]
-    threads: usize,
+    pub threads: usize,
     /// Write what every stage made to DIR/INPUT/NN-STAGE.fst and .txt
     #[arg(long, value_name = "DIR")]
     dump: Option<String>,
@@ -83,6 +83,11 @@ impl CascadeArgs {
 }
 
 impl RunArgs {
+    /// The input as it was named, if there is one name.
+    pub fn only_input(&self) -> Option<&str> {
+        self.inputs.first().filter(|_| self.inputs.len() == 1).map(String::as_str)
+    }
+
     /// Runs the stages over every input.
     pub fn run(&self, stages: &[Stage]) -> Result<Status> {
         let operands = Operands::default();

@@ -34,12 +34,24 @@ pub trait Env {
     fn get_with_header(&mut self, name: Option<&str>) -> Result<(Shared<AnyFst>, Option<Header>)> {
         self.get(name).map(|fst| (fst, None))
     }
+    /// As `get`; of an archive, the entry of this input.
+    fn get_entry(&mut self, name: &str) -> Result<Shared<AnyFst>> {
+        self.get(Some(name))
+    }
     /// The named automaton, to change: for commands with one input.
     fn take(&mut self, name: Option<&str>) -> Result<AnyFst>;
     /// The resulting automaton; `None` or `-` is standard output or the current automaton.
     fn put_as(&mut self, name: Option<&str>, fst: AnyFst, container: Container) -> Result<()>;
     /// Resulting text; `None` or `-` is standard output or the cascade's output for this input.
     fn text(&mut self, name: Option<&str>, write: &mut dyn FnMut(&mut dyn Write) -> Result<()>) -> Result<()>;
+    /// Text for a file that all inputs write to, in their order.
+    fn gather(&mut self, name: &str, text: &str) -> Result<()> {
+        let mut out = io::create(name)?;
+        out.write_all(text.as_bytes()).map_err(|e| Error::io(name, e))?;
+        out.commit()
+    }
+    /// Says, before any work, that a file will be written.
+    fn will_write(&mut self, _name: &str) {}
     /// A symbol table, read once.
     fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>>;
     /// The whole of a text file (potentials, label pairs), read once.
@@ -55,6 +67,11 @@ pub trait Env {
     /// The name of a file that the command reads by itself.
     fn path(&mut self, name: &str) -> Result<String> {
         Ok(name.to_string())
+    }
+    /// The number of the sentence, from 1, for files with one line a sentence: the number of a template, a numeric key or
+    /// name, or else the place among the inputs.
+    fn number(&self) -> usize {
+        1
     }
     /// A line for the user that is not output.
     fn note(&mut self, line: &str);

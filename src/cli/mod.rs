@@ -5,11 +5,14 @@ pub mod cascade;
 pub mod decode;
 pub mod demo;
 pub mod env;
+pub mod eval;
 pub mod far;
 pub mod fst;
+pub mod lattice;
 pub mod lm;
 pub mod memory;
 pub mod order;
+pub mod rescore;
 pub mod rules;
 
 use std::ffi::OsString;
@@ -45,6 +48,8 @@ enum Command {
     Fst(fst::FstArgs),
     /// Archives of many automata in one file (OpenFst's far tools)
     Far(far::FarArgs),
+    /// Lattices of other tools
+    Lattice(lattice::LatticeArgs),
     /// Language models: estimate, query, look at as automata, apply to lattices
     Lm(lm::LmArgs),
     /// Translate sentences with synchronous rules and language models
@@ -55,6 +60,10 @@ enum Command {
     Order(order::OrderArgs),
     /// Translation rules: extract, score, filter, convert, make shallow
     Rules(rules::RulesArgs),
+    /// How good translations and word orders are, and whether systems differ
+    Eval(eval::EvalArgs),
+    /// What is done to finished lattices
+    Rescore(rescore::RescoreArgs),
     /// A script of operations over one lattice or thousands, in parallel
     Cascade(cascade::CascadeArgs),
 }
@@ -89,11 +98,14 @@ impl Weft {
         let status = match self.command {
             Command::Fst(args) => args.command.run(&mut env),
             Command::Far(args) => args.run(),
+            Command::Lattice(args) => args.run(),
             Command::Lm(args) => args.run(),
             Command::Rules(args) => args.run(),
             Command::Decode(args) => args.run(),
             Command::Order(args) => args.run(),
             Command::Demo(args) => args.run(),
+            Command::Eval(args) => args.run(),
+            Command::Rescore(args) => args.run(),
             Command::Cascade(args) => args.run(),
         }?;
         env.finish()?;

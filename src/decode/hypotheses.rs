@@ -4,7 +4,7 @@
 //! best ones, so that lists of derivations come from these, too, each string taken apart again with the chart. Costs of
 //! hypotheses with features are summed anew, in f64.
 
-use super::{Decoder, Translation};
+use super::{Decoder, Exactness, Translation};
 use crate::error::{Error, Result};
 use crate::fst::flat::{FlatFst, NO_STATE};
 use crate::fst::semiring::Tropical;
@@ -15,6 +15,11 @@ use crate::lm::apply::{Boundaries, Term};
 use crate::rtn::derive::{Derivation, derive};
 use crate::rules::grammar::{GLUE, PASS_THROUGH};
 use crate::text::vocab::WordId;
+
+/// Derivations of a string among which that of a pruned lattice is looked for.
+const LOOKED_THROUGH: usize = 64;
+/// A derivation whose cost differs by more than sums of floats do is another one.
+const FAR: f64 = 0.01;
 
 /// What n-best lists call the number of words that the word penalty is paid for.
 pub const WORD_PENALTY: &str = "WordPenalty";
@@ -59,11 +64,24 @@ pub fn hypotheses(decoder: &Decoder, t: &Translation) -> Result<Vec<Hypothesis>>
     }
     let mut scorer = Models::new(&terms, labels, &apply)?;
     let mut all = vec![];
-    for (words, _) in strings {
+    for (words, in_lattice) in strings {
         let scores = scores(&words, &mut scorer, terms.len());
         let counted = words.iter().filter(|&&w| labels.kinds[w as usize] == Kind::Word).count() as f64;
-        let wanted = if config.unique { 1 } else { most };
-        let found = derive(&decoder.grammar, &t.chart, &words, config.pass_through, wanted);
+        let pruned = t.exactness != Exactness::Exact;
+        let wanted = match config.unique {
+            true if pruned => LOOKED_THROUGH,
+            true => 1,
+            false => most,
+        };
+        let models_cost: f64 = terms.iter().zip(&scores).map(|(t, s)| t.scale * s).sum();
+        let outside = models_cost + config.word_penalty * counted;
+        let mut found = derive(&decoder.grammar, &t.chart, &words, config.pass_through, wanted);
+        if config.unique && pruned {
+            // Pruned cells may have lost the best derivation of a string: the one that the lattice has is meant.
+            let off = |d: &(Derivation, f64)| (d.1 + outside - in_lattice).abs();
+            let nearest = (0..found.len()).min_by(|&a, &b| off(&found[a]).total_cmp(&off(&found[b])));
+            found = nearest.map(|i| found.swap_remove(i)).into_iter().collect();
+        }
         if found.is_empty() {
             return Err(Error::op(
                 "decode",
@@ -71,8 +89,8 @@ pub fn hypotheses(decoder: &Decoder, t: &Translation) -> Result<Vec<Hypothesis>>
             ));
         }
         for (derivation, rules) in found {
-            let weighted = terms.iter().zip(&scores).map(|(t, s)| t.scale * s);
-            let cost = rules + weighted.sum::<f64>() + config.word_penalty * counted;
+            let exact = rules + outside;
+            let cost = if config.unique && pruned && (exact - in_lattice).abs() > FAR { in_lattice } else { exact };
             let mut features = rule_features(decoder, &derivation);
             features.extend(models.iter().zip(&scores).map(|(m, &s)| (m.feature.clone(), s)));
             features.push((WORD_PENALTY.to_string(), counted));

@@ -7,6 +7,7 @@
 //! A `Decoder` is read by all threads; each sentence is one call of `decode`. Where a sentence would take more memory than
 //! it may, cells are pruned, with ever smaller beams until it fits, and the result says so.
 
+pub mod coarse;
 pub mod dump;
 pub mod hypotheses;
 pub mod sentence;
@@ -27,6 +28,7 @@ use crate::rtn::rule_lattice::{RuleLatticeConfig, rule_lattice};
 use crate::rules::grammar::Grammar;
 use crate::rules::load::SPECIAL;
 
+use coarse::Coarse;
 pub use hypotheses::Hypothesis;
 pub use sentence::{Exactness, Translation};
 
@@ -97,6 +99,8 @@ pub struct Decoder {
     pub model_words: SymbolTable,
     /// The words' numbers in the models of the first pass.
     pub labels: Labels,
+    /// What searches look ahead with.
+    coarse: Coarse,
     /// Words are HiFST's numbers.
     pub integers: bool,
     /// What the labels of lattices are called.
@@ -120,20 +124,17 @@ impl Decoder {
         let terms: Vec<Term> = models.iter().map(Model::term).collect();
         let silent = ApplyConfig { silent: config.silent, ..ApplyConfig::default() };
         let labels = Labels::of_words(model_words.iter().map(|(w, _)| w), &terms, &silent);
+        let coarse = Coarse::new(&models, &labels);
         let symbols = Shared::new(grammar.vocab.to_symbols("words"));
-        Ok(Decoder { grammar, models, second, config, model_words, labels, integers, symbols })
+        Ok(Decoder { grammar, models, second, config, model_words, labels, coarse, integers, symbols })
     }
 
     /// Every derivation of every string of the lattice, as a transducer from rules to words; a limit error if that takes
     /// more memory than a sentence may.
     pub fn rule_lattice(&self, t: &Translation) -> Result<FlatFst<Tropical>> {
-        let config = RuleLatticeConfig { pass_through: self.config.pass_through, max_states: self.max_states() };
+        let config =
+            RuleLatticeConfig { pass_through: self.config.pass_through, max_states: states_in(self.config.max_memory) };
         rule_lattice(&self.grammar, &t.chart, &t.lattice().whole, &config)
-    }
-
-    /// States and arcs that fit into the memory of a sentence, about.
-    fn max_states(&self) -> usize {
-        (self.config.max_memory / BYTES_A_STATE).max(100)
     }
 
     fn apply_config(&self, prune: Option<f64>) -> ApplyConfig {
@@ -142,12 +143,16 @@ impl Decoder {
             word_penalty: self.config.word_penalty,
             oov_cost: self.config.oov_cost,
             prune,
-            max_states: Some(self.max_states()),
+            max_states: Some(states_in(self.config.max_memory)),
             silent: self.config.silent,
         }
     }
 }
 
-/// What a state takes with its arcs, its places in tables and the copies that operations make, about: with 256 MB allowed,
-/// the peak of `tools/bench-decode` grew by up to 270 MB.
+/// States and arcs of operations that fit into so much memory, about. Searches count their bytes themselves.
+fn states_in(bytes: usize) -> usize {
+    (bytes / BYTES_A_STATE).max(100)
+}
+
+/// What a state takes with its arcs, its places in tables and the copies that operations make, about.
 const BYTES_A_STATE: usize = 200;

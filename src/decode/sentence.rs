@@ -1,21 +1,22 @@
 //! One sentence: chart, network, lattice, hypotheses.
 
 use super::hypotheses::{Hypothesis, hypotheses};
-use super::{DecodeConfig, Decoder, Expansion, Model};
+use super::{DecodeConfig, Decoder, Expansion, Model, states_in};
 use crate::chart::Chart;
 use crate::chart::parse::parse;
 use crate::error::{Error, Result};
-use crate::fst::determinize::{DeterminizeConfig, determinize};
 use crate::fst::flat::FlatFst;
-use crate::fst::rmepsilon::rmepsilon;
 use crate::fst::semiring::Tropical;
-use crate::lm::apply::scorer::{Models, Scorer};
+use crate::lm::apply::scorer::Models;
 use crate::lm::apply::{ApplyConfig, Boundaries, Term, apply_with_parts};
+use crate::rtn::agenda::{self, AgendaConfig};
+use crate::rtn::ahead::{Histories, Words};
 use crate::rtn::build::{BuildConfig, build};
-use crate::rtn::local::{Condition, LocalConfig, prune_cells};
+use crate::rtn::local::{Condition, LocalConfig, Pruned, prune_cells};
 use crate::rtn::network::Network;
 use crate::rtn::search::{Found, SearchConfig, best_first};
-use crate::rtn::{Rtn, expand, pushdown};
+use crate::rtn::small::smallest;
+use crate::rtn::{Rtn, expand, parts};
 use crate::text::vocab::WordId;
 
 /// Whether anything but the beam of the result was cut away.
@@ -63,21 +64,34 @@ impl Translation {
 }
 
 /// Beams of the cells where memory is short, one after the other.
-const FORCED_BEAMS: [f64; 6] = [8.0, 6.0, 4.0, 2.0, 1.0, 0.0];
+const FORCED_BEAMS: [f64; 4] = [5.0, 3.0, 1.0, 0.0];
 /// Cells of forced pruning have this many states at least.
 const FORCED_STATES: usize = 50;
 /// States that one cell's search may make where memory is short.
-const FORCED_SEARCH: usize = 30_000;
-/// How far outside the beam a search looks whose guide is only nearly right.
-const SLACK: f64 = 2.0;
-/// Networks whose expansion has so many arcs are searched at once.
-const EASY: f64 = 50_000.0;
-/// How many times larger than memory an expansion may be that is not made as a whole.
-const LAZILY: f64 = 16.0;
+const FORCED_SEARCH: usize = 4000;
+/// Items of an exact search that is tried at once.
+const EASY_ITEMS: usize = 20_000;
+/// Items of an exact search: what takes more takes too long.
+const EXACT_ITEMS: usize = 400_000;
+/// Items of a search with pruned cells.
+const FORCED_ITEMS: usize = 300_000;
+/// Arcs of an expansion that is searched at once.
+const EASY: f64 = 1e8;
 /// A first guess of how much worse the n-th best is than the best.
 const FIRST_BEAM: f64 = 2.0;
 /// From here on everything is taken.
 const LAST_BEAM: f64 = 100.0;
+
+/// What a search may take.
+#[derive(Clone, Copy)]
+struct Effort {
+    bytes: usize,
+    items: usize,
+    /// The cost of some translation.
+    known: Option<f64>,
+    /// Look ahead with what words are likely to cost, not with the least.
+    likely: bool,
+}
 
 impl Decoder {
     /// Translates a sentence. `keep`: the intermediate automata stay in the result.
@@ -130,7 +144,7 @@ impl Decoder {
             let beam = config.prune.or((!config.lattice).then_some(self.needed_beam()));
             let mut beam = beam;
             loop {
-                let scored = self.apply(&t.first.rules, &self.second, beam, self.max_states())?;
+                let scored = self.apply(&t.first.rules, &self.second, beam, states_in(self.config.max_memory))?;
                 t.second = Some(scored);
                 match self.wider(&mut t, beam)? {
                     Some(next) => beam = next,
@@ -166,84 +180,49 @@ impl Decoder {
 
     /// Fills in the first pass, exactly if it can be done in the memory there is.
     fn search(&self, rtn: &Rtn, t: &mut Translation) -> Result<()> {
-        let room = self.max_states();
+        let bytes = self.config.max_memory;
+        let exact = Effort { bytes, items: usize::MAX, known: None, likely: false };
         if !self.config.conditions.is_empty() {
-            let (pruned, net) = self.prune_cells(rtn, &self.config.conditions, room, SLACK)?;
-            t.exactness = Exactness::Pruned;
-            let widest = self.config.conditions.iter().fold(0.0, |b: f64, c| b.max(c.beam)).min(FORCED_BEAMS[0]);
-            if !self.pass_if_it_fits(&pruned, t, room, |t| self.guided(&net, rtn.root, t, widest, room))? {
-                t.notes.push(
-                    "the pruned cells together take more than --max-memory: the last search was guided by what words are \
-                     likely to cost, and may have missed something"
-                        .into(),
-                );
+            let pruned = self.prune_cells(rtn, &self.config.conditions, exact, usize::MAX)?;
+            if pruned.cut > 0 {
+                t.notes.push(format!(
+                    "the search of {} cells took more than --max-memory: paths in their beams may be missing",
+                    pruned.cut
+                ));
             }
-            t.pruned = Some(pruned);
+            t.exactness = Exactness::Pruned;
+            t.pruned = Some(match self.pass(&pruned.rtn, t, exact) {
+                Err(Error::Limit { .. }) => {
+                    let (more, beam) = self.forced(&pruned.rtn, t, bytes)?;
+                    t.notes.push(format!(
+                        "the pruned cells together take more than --max-memory: pruned again with a beam of {beam}"
+                    ));
+                    more
+                }
+                other => other.map(|()| pruned.rtn)?,
+            });
             return Ok(());
         }
-        let size = expand::sizes(rtn)[rtn.root];
-        let lazy = self.is_lazy();
-        if size <= EASY {
-            match self.pass(rtn, t, room, None) {
+        // What is found at once need not be prepared for.
+        let items = if self.config.expansion == Expansion::Lazy { usize::MAX } else { EASY_ITEMS };
+        if expand::sizes(rtn)[rtn.root] <= EASY {
+            match self.pass(rtn, t, Effort { items, ..exact }) {
                 Err(Error::Limit { .. }) => {}
                 other => return other,
             }
         }
-        let hopeless = match self.config.expansion {
-            Expansion::Pdt => size <= EASY,
-            _ => size <= EASY || size > room as f64 * if lazy { LAZILY } else { 1.0 },
-        };
-        let mut quick = None;
-        let done = !hopeless
-            && self.pass_if_it_fits(rtn, t, room, |t| {
-                quick = Some(self.forced(rtn, t, room)?);
-                Ok(())
-            })?;
-        if done {
-            return Ok(());
+        // What can be found in a moment says how much more there can be to find, and stands in where memory ends.
+        let (pruned, beam) = self.forced(rtn, t, bytes)?;
+        let known = t.hypotheses.first().map(|h| h.cost);
+        let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
+        match self.pass(rtn, t, Effort { items: EXACT_ITEMS, known, ..exact }) {
+            Err(Error::Limit { .. }) => {}
+            other => return other,
         }
-        let (pruned, beam) = match quick {
-            Some(found) => found,
-            None => self.forced(rtn, t, room)?,
-        };
+        (t.first, t.hypotheses) = (first, hypotheses);
         t.exactness = Exactness::Forced(beam);
         t.pruned = Some(pruned);
         Ok(())
-    }
-
-    /// The exact search of a network, if it takes no more room than there is: false, and what `quick` found stays. What can
-    /// be found in a moment also says how much more there can be to find.
-    fn pass_if_it_fits(
-        &self,
-        rtn: &Rtn,
-        t: &mut Translation,
-        room: usize,
-        mut quick: impl FnMut(&mut Translation) -> Result<()>,
-    ) -> Result<bool> {
-        let lazy = self.is_lazy();
-        let mut bound = None;
-        if lazy {
-            quick(t)?;
-            bound = t.hypotheses.first().map(|h| h.cost);
-        }
-        let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
-        match self.pass(rtn, t, room, bound) {
-            Err(Error::Limit { .. }) => (t.first, t.hypotheses) = (first, hypotheses),
-            other => return other.map(|()| true),
-        }
-        if !lazy {
-            quick(t)?;
-        }
-        Ok(false)
-    }
-
-    /// The network is searched without being expanded first.
-    fn is_lazy(&self) -> bool {
-        match self.config.expansion {
-            Expansion::Auto => self.first_beam().is_some(),
-            Expansion::Lazy => true,
-            Expansion::Full | Expansion::Pdt => false,
-        }
     }
 
     /// The beam of the first pass, if not everything is wanted.
@@ -253,15 +232,17 @@ impl Decoder {
     }
 
     /// A search with pruned cells, with ever smaller beams until it fits; the network it found, and the beam.
-    fn forced(&self, rtn: &Rtn, t: &mut Translation, room: usize) -> Result<(Rtn, f64)> {
+    fn forced(&self, rtn: &Rtn, t: &mut Translation, bytes: usize) -> Result<(Rtn, f64)> {
         let mut last = None;
         for beam in FORCED_BEAMS {
             // There is always a translation: what is left with the last beam is small, whatever it takes.
-            let room = if beam == 0.0 { usize::MAX } else { room };
+            let last_one = beam == 0.0;
+            let (bytes, items) = if last_one { (usize::MAX, usize::MAX) } else { (bytes, FORCED_ITEMS) };
+            let effort = Effort { bytes, items, known: None, likely: true };
             let condition = Condition { nt: None, min_span: 2, max_states: FORCED_STATES, beam };
-            let done = self.prune_cells(rtn, &[condition], room.min(FORCED_SEARCH), 0.0).and_then(|(pruned, net)| {
-                self.guided(&net, rtn.root, t, beam, room)?;
-                Ok(pruned)
+            let done = self.prune_cells(rtn, &[condition], effort, FORCED_SEARCH).and_then(|pruned| {
+                self.pass(&pruned.rtn, t, effort)?;
+                Ok(pruned.rtn)
             });
             match done {
                 Ok(pruned) => return Ok((pruned, beam)),
@@ -272,46 +253,25 @@ impl Decoder {
         Err(last.unwrap_or_else(|| Error::op("decode", "no beam fits")))
     }
 
-    /// The root of a network that local pruning left, searched with what words are likely to cost; where nothing else says
-    /// how much is wanted, with this beam.
-    fn guided(&self, net: &Network, root: usize, t: &mut Translation, beam: f64, room: usize) -> Result<()> {
-        let max_states = room.min(16 * FORCED_SEARCH);
-        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
-        let guess = self.first_beam().unwrap_or(beam).min(FORCED_BEAMS[0]);
-        let mut wanted = Some(self.config.prune.unwrap_or(guess));
-        while let Some(now) = wanted {
-            let search = SearchConfig { beam: now, slack: SLACK, bound: f64::INFINITY, max_states, cut: true };
-            let mut scorer = Models::new(&terms, &self.labels, &self.search_config())?;
-            let found = best_first(net, root, &mut scorer, &search)?;
-            t.first = self.finish(found, now, room)?;
-            wanted = match self.second.is_empty() {
-                true => self.wider(t, Some(now))?.flatten().filter(|&b| b <= FORCED_BEAMS[0]),
-                false => None,
-            };
-        }
-        Ok(())
-    }
-
-    fn prune_cells(
-        &self,
-        rtn: &Rtn,
-        conditions: &[Condition],
-        max_states: usize,
-        slack: f64,
-    ) -> Result<(Rtn, Network)> {
-        let start = self.grammar.start();
-        let local = LocalConfig { conditions: conditions.to_vec(), start, max_states, slack };
+    fn prune_cells(&self, rtn: &Rtn, conditions: &[Condition], effort: Effort, max_states: usize) -> Result<Pruned> {
+        let local = LocalConfig {
+            conditions: conditions.to_vec(),
+            start: self.grammar.start(),
+            max_bytes: effort.bytes,
+            max_states,
+        };
         let inside = ApplyConfig { boundaries: Boundaries::None, ..self.apply_config(None) };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
         let mut scorer = Models::new(&terms, &self.labels, &inside)?;
-        prune_cells(rtn, &mut scorer, &local)
+        let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &inside, effort.likely));
+        prune_cells(rtn, &mut words, &mut scorer, &local)
     }
 
-    /// From the network to the lattice with the models' costs and the hypotheses, with room for so many states. `known`:
-    /// the cost of some translation.
-    fn pass(&self, rtn: &Rtn, t: &mut Translation, room: usize, known: Option<f64>) -> Result<()> {
+    /// From the network to the lattice with the models' costs and the hypotheses.
+    fn pass(&self, rtn: &Rtn, t: &mut Translation, effort: Effort) -> Result<()> {
         let DecodeConfig { expansion, .. } = self.config;
         let two_passes = !self.second.is_empty();
+        let room = states_in(effort.bytes);
         let mut beam = self.first_beam();
         let full = match (expansion, beam) {
             (Expansion::Full, _) | (Expansion::Auto, None) => Some(expand::expand(rtn, room)?),
@@ -320,8 +280,8 @@ impl Decoder {
         loop {
             t.first = match (&full, expansion) {
                 (Some(full), _) => self.apply(full, &self.models, beam, room)?,
-                (None, Expansion::Pdt) => self.pushdown(rtn, beam, room)?,
-                (None, _) => self.lazy(rtn, beam, room, known)?,
+                (None, Expansion::Lazy) => self.lazy(rtn, beam, effort)?,
+                (None, _) => self.pushdown(rtn, beam, effort)?,
             };
             if two_passes {
                 break;
@@ -346,27 +306,44 @@ impl Decoder {
         Ok(Scored { whole, rules: parts.swap_remove(0).fst })
     }
 
-    fn lazy(&self, rtn: &Rtn, beam: Option<f64>, room: usize, known: Option<f64>) -> Result<Scored> {
-        let beam = beam.unwrap_or(f64::INFINITY);
-        // Costs of hypotheses are sums of floats.
-        let bound = known.map_or(f64::INFINITY, |best| best + beam + 1e-4 * (1.0 + best.abs()));
-        let search = SearchConfig { beam, slack: 0.0, bound, max_states: room, cut: false };
-        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
-        let mut scorer = Models::new(&terms, &self.labels, &self.search_config())?;
-        let mut net = Network::default();
-        for cell in &rtn.cells {
-            net.push(cell, |_, a| scorer.least(a.ilabel as u32));
-        }
-        let found = best_first(&net, rtn.root, &mut scorer, &search)?;
-        self.finish(found, beam, room)
+    /// The network as a searcher has it, with what words cost at least.
+    fn network<'a, H: Histories>(&self, rtn: &Rtn, words: &'a mut Words<H>) -> Network<'a, H> {
+        let mut net = Network::new(words, Some(rtn.root));
+        rtn.cells.iter().for_each(|cell| net.push(cell));
+        net
     }
 
-    fn pushdown(&self, rtn: &Rtn, beam: Option<f64>, room: usize) -> Result<Scored> {
+    fn lazy(&self, rtn: &Rtn, beam: Option<f64>, effort: Effort) -> Result<Scored> {
         let beam = beam.unwrap_or(f64::INFINITY);
+        let apply = self.search_config();
+        let search =
+            SearchConfig { beam, bound: f64::INFINITY, max_bytes: effort.bytes, max_states: usize::MAX, cut: false };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
-        let mut scorer = Models::new(&terms, &self.labels, &self.search_config())?;
-        let found = pushdown::expand(rtn, &mut scorer, beam, room)?;
-        self.finish(found, beam, room)
+        let mut scorer = Models::new(&terms, &self.labels, &apply)?;
+        let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &apply, effort.likely));
+        let found = best_first(&mut self.network(rtn, &mut words), rtn.root, &mut scorer, &search)?;
+        self.finish(found, beam, effort.bytes)
+    }
+
+    fn pushdown(&self, rtn: &Rtn, beam: Option<f64>, effort: Effort) -> Result<Scored> {
+        let beam = beam.unwrap_or(f64::INFINITY);
+        let apply = self.search_config();
+        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
+        let mut scorer = Models::new(&terms, &self.labels, &apply)?;
+        let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &apply, effort.likely));
+        let config = AgendaConfig {
+            beam,
+            // Costs of hypotheses are sums of floats.
+            bound: effort.known.map_or(f64::INFINITY, |best| best + beam + 1e-4 * (1.0 + best.abs())),
+            best_only: beam == 0.0 && self.config.prune.is_none(),
+            max_bytes: effort.bytes,
+            max_items: effort.items,
+        };
+        let found = match agenda::search(&mut self.network(rtn, &mut words), rtn.root, &mut scorer, &config)? {
+            Some(agenda) => parts::expand(&agenda, beam, effort.bytes)?,
+            None => Found::default(),
+        };
+        self.finish(found, beam, effort.bytes)
     }
 
     fn search_config(&self) -> ApplyConfig {
@@ -378,15 +355,10 @@ impl Decoder {
     }
 
     /// No epsilons, one path a string: the costs of the rules decide between derivations, for the models' are the same.
-    fn finish(&self, found: Found, beam: f64, room: usize) -> Result<Scored> {
-        let small = |fst| -> Result<FlatFst<Tropical>> {
-            let fst = rmepsilon(fst, &Default::default())?;
-            let config = DeterminizeConfig { delta: expand::EXACT, max_states: room, ..Default::default() };
-            determinize(&fst, &config)
-        };
-        let rules = small(found.network)?;
-        // The models' costs are put back by walking along.
-        self.apply(&rules, &self.models, Some(beam).filter(|b| b.is_finite()), room)
+    fn finish(&self, found: Found, beam: f64, bytes: usize) -> Result<Scored> {
+        let rules = smallest(&found.network, states_in(bytes))?;
+        // The models' costs are put back by walking along. Where the beam is only a guess, nothing needs to be cut again.
+        self.apply(&rules, &self.models, self.config.prune.map(|_| beam).filter(|b| b.is_finite()), states_in(bytes))
     }
 }
 

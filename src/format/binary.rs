@@ -4,9 +4,10 @@
 //! lie, states out of range, weights that are no members. Nothing is reserved on the word of a header alone.
 
 use std::io::Write;
+use std::mem::MaybeUninit;
 use std::sync::Arc as Shared;
 
-use super::bytes::{ByteSource, Plain, roomy};
+use super::bytes::{ByteSource, Plain, roomy, settled};
 use super::check::good;
 use super::io;
 use super::symtab;
@@ -239,16 +240,17 @@ where
     }
     // In memory of the writer the arc is padded to 8 for f64.
     let arc_bytes = if W::BYTES == 8 { 24 } else { 16 };
+    let mut arcs: Vec<Arc<W>> = settled(source.reservable(num_arcs, arc_bytes as u64));
+    let room = arcs.spare_capacity_mut();
     let states = if W::BYTES == 8 {
-        ConstStates::read::<6>(source, num_states, num_arcs)?
+        ConstStates::read::<6>(source, num_states, num_arcs, room)?
     } else {
-        ConstStates::read::<5>(source, num_states, num_arcs)?
+        ConstStates::read::<5>(source, num_states, num_arcs, room)?
     };
     let ConstStates { finals, offsets, .. } = states;
     if aligned {
         source.align(ALIGNMENT)?;
     }
-    let mut arcs: Vec<Arc<W>> = roomy(source.reservable(num_arcs, arc_bytes as u64));
     let n = finals.len();
     let mut all_good = true;
     if cfg!(target_endian = "little") && size_of::<Arc<W>>() == arc_bytes {
@@ -271,8 +273,16 @@ struct ConstStates<W> {
 }
 
 impl<W: Weight + Plain> ConstStates<W> {
-    /// A state is `N` words: weight, first arc, number of arcs, two counts of epsilons.
-    fn read<const N: usize>(source: &mut ByteSource, num_states: u64, num_arcs: u64) -> Result<Self> {
+    /// A state is `N` words: weight, first arc, number of arcs, two counts of epsilons. They pass through `memory`.
+    fn read<const N: usize>(
+        source: &mut ByteSource,
+        num_states: u64,
+        num_arcs: u64,
+        memory: &mut [MaybeUninit<Arc<W>>],
+    ) -> Result<Self>
+    where
+        Arc<W>: Plain,
+    {
         let room = source.reservable(num_states, 4 * N as u64);
         let mut states = ConstStates {
             finals: Vec::with_capacity(room),
@@ -280,7 +290,7 @@ impl<W: Weight + Plain> ConstStates<W> {
             expected: 0,
             wrong: None,
         };
-        source.pieces::<[u32; N]>(num_states, "the states", |piece| {
+        source.pieces::<[u32; N], _>(num_states, "the states", memory, |piece| {
             states.finals.reserve(piece.len());
             states.offsets.reserve(piece.len() + 1);
             if !states.push_straight(piece) {

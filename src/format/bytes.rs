@@ -154,16 +154,32 @@ impl ByteSource {
     }
 
     /// `count` items that lie in the file as they lie in memory, in pieces; no byte after them is touched, so that what
-    /// follows can be read straight into its place. Needs a little-endian machine.
-    pub fn pieces<T: Plain>(&mut self, count: u64, what: &str, mut f: impl FnMut(&[T])) -> Result<()> {
+    /// follows can be read straight into its place. They are read into `room` where it is large enough: memory that is
+    /// needed later anyhow saves the first touch of other pages. Needs a little-endian machine.
+    pub fn pieces<T: Plain, R: Plain>(
+        &mut self,
+        count: u64,
+        what: &str,
+        room: &mut [MaybeUninit<R>],
+        mut f: impl FnMut(&[T]),
+    ) -> Result<()> {
+        const { assert!(align_of::<T>() <= align_of::<R>()) };
         let size = size_of::<T>();
-        let mut piece: Vec<T> = Vec::with_capacity(count.min((PIECE / size) as u64) as usize);
+        let lent = size_of_val(room).min(PIECE) / size;
+        let mut own: Vec<T> = vec![];
+        let (place, at_a_time) = if lent as u64 >= count.min(64) {
+            (room.as_mut_ptr().cast::<MaybeUninit<u8>>(), lent)
+        } else {
+            own.reserve_exact(count.min((PIECE / size) as u64) as usize);
+            (own.spare_capacity_mut().as_mut_ptr().cast(), own.capacity())
+        };
         let mut left = count;
         while left > 0 {
-            piece.clear();
-            let step = left.min(piece.capacity() as u64) as usize;
-            self.append_items(step, what, &mut piece)?;
-            f(&piece);
+            let step = left.min(at_a_time as u64) as usize;
+            // SAFETY: there is room for so many, aligned for them, and bytes may be anything.
+            self.fill(unsafe { std::slice::from_raw_parts_mut(place, step * size) }, what)?;
+            // SAFETY: they have just been written, and whatever their bits, they are values (`Plain`).
+            f(unsafe { std::slice::from_raw_parts(place.cast(), step) });
             left -= step as u64;
         }
         Ok(())
@@ -188,14 +204,9 @@ impl ByteSource {
         items: &mut Vec<T>,
         mut look: impl FnMut(&[T]),
     ) -> Result<()> {
-        let size = size_of::<T>();
-        let to_come = self.reservable(count, size as u64).min(items.capacity() - items.len()) * size;
-        if (MEDIUM..LARGE).contains(&to_come) && !warm(items.spare_capacity_mut(), to_come) {
-            advise(items.spare_capacity_mut().as_mut_ptr().cast(), to_come, Advice::Populate);
-        }
         let mut left = count;
         while left > 0 {
-            let step = left.min((STEP / size) as u64) as usize;
+            let step = left.min((STEP / size_of::<T>()) as u64) as usize;
             let from = items.len();
             self.append_items(step, what, items)?;
             look(&items[from..]);
@@ -271,6 +282,16 @@ pub fn roomy<T>(capacity: usize) -> Vec<T> {
     items
 }
 
+/// As `roomy`, for a vector that will be filled to its end: a smaller one gets all its pages at once.
+pub fn settled<T>(capacity: usize) -> Vec<T> {
+    let mut items = roomy(capacity);
+    let bytes = items.capacity() * size_of::<T>();
+    if (MEDIUM..LARGE).contains(&bytes) && !warm(items.spare_capacity_mut(), bytes) {
+        advise(items.spare_capacity_mut().as_mut_ptr().cast(), bytes, Advice::Populate);
+    }
+    items
+}
+
 /// True if the memory is there already: if its last page is. Memory that a program reads into again and again is.
 fn warm<T>(memory: &[MaybeUninit<T>], bytes: usize) -> bool {
     #[cfg(target_os = "linux")]
@@ -323,6 +344,26 @@ mod tests {
 
     #[test]
     #[cfg(target_endian = "little")]
+    fn pieces_come_in_order_whatever_room_they_are_lent() {
+        let words: Vec<u32> = (0..5 * 40_000).collect();
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        for count in [0, 1, 63, 64, 65, 3276, 3277, 40_000] {
+            for room in [0, 7, 70, 400, 30_000] {
+                let mut lent: Vec<Arc<Tropical>> = Vec::with_capacity(room);
+                let mut got: Vec<u32> = vec![];
+                let mut s = source(bytes.clone());
+                s.pieces::<[u32; 5], _>(count as u64, "states", lent.spare_capacity_mut(), |p| {
+                    got.extend(p.as_flattened());
+                })
+                .unwrap();
+                assert!(got == words[..5 * count], "{count} {room}");
+                assert_eq!(s.offset(), 20 * count as u64);
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
     fn items_of_every_size_class_arrive_whole() {
         for count in [0, 1, 5, MEDIUM / 16, STEP / 16 + 1, LARGE / 16 - 1, LARGE / 16 + 7] {
             let arcs: Vec<_> =
@@ -334,7 +375,7 @@ mod tests {
                 bytes.extend(a.weight.0.to_le_bytes());
                 bytes.extend(a.nextstate.to_le_bytes());
             }
-            let mut read = roomy(count);
+            let mut read = settled(count);
             let mut seen = 0;
             source(bytes.clone()).items(count as u64, "arcs", &mut read, |some| seen += some.len()).unwrap();
             assert_eq!((seen, &read), (count, &arcs));

@@ -10,6 +10,8 @@ pub mod dot;
 pub mod far;
 pub mod io;
 pub mod json;
+pub mod lattice;
+pub mod moses;
 pub mod number;
 pub mod packed;
 pub mod pairs;

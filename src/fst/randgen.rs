@@ -238,13 +238,13 @@ impl<'a, W: Weight> Sampler<'a, W> {
 }
 
 /// The 64-bit Mersenne twister (Matsumoto and Nishimura 1998, 2000), and numbers drawn from it as libstdc++ does.
-struct Mt19937 {
+pub struct Mt19937 {
     state: [u64; 312],
     next: usize,
 }
 
 impl Mt19937 {
-    fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         let mut state = [seed; 312];
         for i in 1..312 {
             let x = state[i - 1] ^ (state[i - 1] >> 62);
@@ -283,7 +283,7 @@ impl Mt19937 {
     }
 
     /// Uniform in [0, 1).
-    fn canonical(&mut self) -> f64 {
+    pub fn canonical(&mut self) -> f64 {
         let x = self.draw() as f64 / 18446744073709551616.0;
         if x >= 1.0 { 1.0 - f64::EPSILON / 2.0 } else { x }
     }

@@ -129,16 +129,16 @@ fn tropical_backward<W: Weight>(fst: &FlatFst<W>, order: &[StateId]) -> Vec<W> {
 
 /// A log sum in progress: Σ e^−x = mass · e^−least.
 #[derive(Clone, Copy)]
-struct LogSum {
+pub struct LogSum {
     least: f64,
     mass: f64,
 }
 
 impl LogSum {
-    const ZERO: LogSum = LogSum { least: f64::INFINITY, mass: 0.0 };
+    pub const ZERO: LogSum = LogSum { least: f64::INFINITY, mass: 0.0 };
 
     #[inline(always)]
-    fn add(&mut self, x: f64) {
+    pub fn add(&mut self, x: f64) {
         if x >= self.least {
             // Also x = least = ∞: ∞ − ∞ must not be computed.
             if x < f64::INFINITY {
@@ -149,8 +149,9 @@ impl LogSum {
             self.least = x;
         }
     }
+    /// −ln of the sum; infinite if nothing was added.
     #[inline(always)]
-    fn cost(self) -> f64 {
+    pub fn cost(self) -> f64 {
         if self.mass == 1.0 || self.least == f64::INFINITY { self.least } else { self.least - self.mass.ln() }
     }
 }

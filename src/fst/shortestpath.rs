@@ -60,6 +60,52 @@ pub fn shortestpath<W: Weight>(fst: &FlatFst<W>, config: &ShortestPathConfig<W>)
     Ok(out.with_symbols_of(fst))
 }
 
+/// A path as it stands in an automaton.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Path {
+    /// Positions of its arcs in `all_arcs`.
+    pub arcs: Vec<u32>,
+    /// The final state it ends in.
+    pub end: StateId,
+    /// The sum of its costs in f64, that of the end included.
+    pub cost: f64,
+}
+
+impl Path {
+    /// The labels that `label` takes from its arcs, without epsilons.
+    pub fn labels<W: Weight>(&self, fst: &FlatFst<W>, label: impl Fn(&Arc<W>) -> Label) -> Vec<Label> {
+        self.arcs.iter().map(|&a| label(&fst.all_arcs()[a as usize])).filter(|&l| l != EPSILON).collect()
+    }
+    /// Its cost in an automaton of the same shape.
+    pub fn cost_in<W: Weight>(&self, fst: &FlatFst<W>) -> f64 {
+        let arcs = self.arcs.iter().map(|&a| fst.all_arcs()[a as usize].weight.to_f64());
+        arcs.sum::<f64>() + fst.final_weight(self.end).to_f64()
+    }
+}
+
+/// The n best paths, or the best path of each of the n best input strings, best first. Of any semiring: its weights are
+/// taken as costs of single paths. There is no bound on states here.
+pub fn best_paths<W: Weight>(fst: &FlatFst<W>, config: &ShortestPathConfig<W>) -> Result<Vec<Path>> {
+    if fst.start() == NO_STATE || config.nshortest == 0 {
+        return Ok(vec![]);
+    }
+    let config = ShortestPathConfig { nstate: None, ..*config };
+    let mut search = Search::new(fst, best_costs(fst)?, &config);
+    let heads = search.heads();
+    let path = |&head: &u32| {
+        let complete = search.entries[head as usize];
+        let mut path = Path { cost: complete.cost, ..Path::default() };
+        let mut entry = search.entries[complete.parent as usize];
+        while entry.arc != FINAL {
+            path.arcs.push(entry.arc);
+            entry = search.entries[entry.parent as usize];
+        }
+        path.end = entry.state;
+        path
+    };
+    Ok(heads.iter().map(path).collect())
+}
+
 /// Where an entry of the search comes from: an arc of the automaton, or one of these.
 const FINAL: u32 = u32::MAX;
 const COMPLETE: u32 = u32::MAX - 1;
@@ -212,8 +258,14 @@ impl<'a, W: Weight> Search<'a, W> {
     }
 
     fn run(mut self) -> FlatFst<W> {
+        let heads = self.heads();
+        automaton(self.fst, &self.entries, &heads)
+    }
+
+    /// The entries of complete paths, best first.
+    fn heads(&mut self) -> Vec<u32> {
         if self.config.nstate.is_some_and(|n| self.made >= n) {
-            return FlatFst::empty();
+            return vec![];
         }
         let ends: Vec<Entry> = self
             .fst
@@ -230,7 +282,7 @@ impl<'a, W: Weight> Search<'a, W> {
                 self.add_single(entry);
             }
         }
-        let Some(Reverse(best)) = self.heap.peek() else { return FlatFst::empty() };
+        let Some(Reverse(best)) = self.heap.peek() else { return vec![] };
         let limit = best.cost + self.config.weight.to_f64();
         let mut heads = vec![];
         while let Some(Reverse(item)) = self.heap.pop() {
@@ -248,7 +300,7 @@ impl<'a, W: Weight> Search<'a, W> {
                 self.bound.inherited = None;
             }
         }
-        automaton(self.fst, &self.entries, &heads)
+        heads
     }
 
     fn push(&mut self, cost: f64, complete: bool, node: u32) {

@@ -30,6 +30,10 @@ impl StateTable {
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        8 * (self.slots.capacity() + self.keys.capacity())
+    }
     #[inline(always)]
     pub fn key(&self, number: u32) -> u64 {
         self.keys[number as usize]

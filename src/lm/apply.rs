@@ -15,7 +15,6 @@ mod pruned;
 pub mod scorer;
 
 pub use parts::Part;
-pub(crate) use pruned::Cost;
 
 use super::LanguageModel;
 use crate::error::{Error, Result};

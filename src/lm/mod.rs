@@ -12,6 +12,7 @@
 pub mod apply;
 pub mod arpa;
 pub mod automaton;
+pub mod bigrams;
 pub mod binary;
 pub mod build;
 pub mod classes;

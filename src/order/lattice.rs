@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::fst::flat::{Arc, FlatFst, Label, ScatterBuilder, StateId};
 use crate::fst::semiring::{Tropical, Weight};
 use crate::lm::apply::scorer::Scorer;
-use crate::rtn::expand::make_small;
+use crate::rtn::small::smallest;
 
 /// Differences of sums of costs that are no costs.
 const ROUNDING: f64 = 1e-9;
@@ -41,7 +41,7 @@ pub fn lattice<S: Scorer>(
             if fst.num_states() > max_states {
                 return Err(Error::limit("order", format!("{max_states} states"), "the lattice takes more memory"));
             }
-            make_small(fst, max_states)
+            smallest(&fst, max_states)
         };
         match small(made.whole).and_then(|whole| Ok(Lattice { whole, rules: small(made.rules)? })) {
             // A smaller beam leaves fewer states; in the end there is the best path alone.

@@ -3,7 +3,8 @@
 //! The strings are the target sides of a cell's rules, over words and pointers. They are sorted and added one by one; the
 //! states that the next string no longer shares are closed from the end, their least cost moved to the arc before, and
 //! merged with a state that has the same future (Daciuk et al. 2000, with the weight pushing of Mohri 2000). Equal strings
-//! keep the least cost. Sums are f64 and rounded once an arc; nothing is quantised. O(symbols log strings).
+//! keep the least cost. Sums are f64 and rounded once an arc; nothing is quantised, but costs that differ by no more than
+//! sums of floats do count as the same. O(symbols log strings).
 
 use std::hash::BuildHasher;
 
@@ -23,11 +24,17 @@ pub struct Strings {
 }
 
 /// A state that may still get arcs.
-#[derive(Clone, Default)]
-struct Open {
+#[derive(Clone)]
+pub(super) struct Open {
     /// Cost to end here; infinite: not final.
-    end: f64,
-    arcs: Vec<(Label, f64, StateId)>,
+    pub end: f64,
+    pub arcs: Vec<(Label, f64, StateId)>,
+}
+
+impl Default for Open {
+    fn default() -> Self {
+        Open { end: f64::INFINITY, arcs: vec![] }
+    }
 }
 
 impl Strings {
@@ -65,7 +72,7 @@ impl Strings {
         order.dedup_by(|b, a| word(*a) == word(*b));
 
         let mut out = Register::default();
-        let fresh = Open { end: f64::INFINITY, arcs: vec![] };
+        let fresh = Open::default();
         // States along the last string, and how many of them are in use.
         let mut path = vec![fresh.clone()];
         let mut used = 1;
@@ -97,9 +104,12 @@ impl Strings {
     }
 }
 
+/// Costs that are no further apart are the same sum in another order.
+pub(super) const SAME: f32 = 1.0 / 65536.0;
+
 /// Closed states, each after those its arcs lead to.
 #[derive(Default)]
-struct Register {
+pub(super) struct Register {
     offsets: Vec<u32>,
     finals: Vec<Tropical>,
     arcs: Vec<Arc<Tropical>>,
@@ -108,7 +118,7 @@ struct Register {
 
 impl Register {
     /// Closes a state and empties it: what it costs at least from here, and the state with the same future.
-    fn close(&mut self, open: &mut Open, push: bool) -> (f64, StateId) {
+    pub fn close(&mut self, open: &mut Open, push: bool) -> (f64, StateId) {
         let least = open.arcs.iter().fold(open.end, |m, a| m.min(a.1));
         let least = if push && least.is_finite() { least } else { 0.0 };
         let end = Tropical((open.end - least) as f32);
@@ -122,7 +132,15 @@ impl Register {
             let to = offsets.get(s as usize + 1).map_or(from, |&o| o as usize);
             &arcs[offsets[s as usize] as usize..to]
         };
-        let same = |&s: &StateId| finals[s as usize] == end && *of(s) == arcs[from..];
+        let same = |&s: &StateId| {
+            let (of, now) = (of(s), &arcs[from..]);
+            near(finals[s as usize], end)
+                && of.len() == now.len()
+                && of
+                    .iter()
+                    .zip(now)
+                    .all(|(a, b)| a.ilabel == b.ilabel && a.nextstate == b.nextstate && near(a.weight, b.weight))
+        };
         if let Some(&state) = self.table.find(hash, same) {
             self.arcs.truncate(from);
             return (least, state);
@@ -138,8 +156,8 @@ impl Register {
         (least, state)
     }
 
-    /// The automaton with the states turned round, so that arcs lead forward.
-    fn finish(self) -> FlatFst<Tropical> {
+    /// The automaton with the states turned round, so that arcs lead forward; the start is the state that was closed last.
+    pub fn finish(self) -> FlatFst<Tropical> {
         let n = self.finals.len();
         let mut offsets = Vec::with_capacity(n + 1);
         let mut finals = Vec::with_capacity(n);
@@ -156,9 +174,14 @@ impl Register {
     }
 }
 
+fn near(a: Tropical, b: Tropical) -> bool {
+    a.0 == b.0 || (a.0 - b.0).abs() <= SAME
+}
+
+/// Costs are left out: nearly the same must have the same hash.
 fn hash(end: Tropical, arcs: &[Arc<Tropical>]) -> u64 {
-    let numbers = arcs.iter().map(|a| (a.ilabel, a.weight.0.to_bits(), a.nextstate));
-    FxBuildHasher.hash_one((end.0.to_bits(), numbers.fold(0u64, |h, n| FxBuildHasher.hash_one((h, n)))))
+    let numbers = arcs.iter().map(|a| (a.ilabel, a.nextstate));
+    FxBuildHasher.hash_one((end.0.is_finite(), numbers.fold(0u64, |h, n| FxBuildHasher.hash_one((h, n)))))
 }
 
 #[cfg(test)]

@@ -3,17 +3,13 @@
 //! The size of an expansion is known before it is made. Small ones are expanded in one go; larger ones cell by cell from
 //! the bottom, each made small before others take it in, which merges what several derivations say in the same words.
 
+use super::small::smallest;
 use super::{Rtn, pointed};
 use crate::error::{Error, Result};
-use crate::fst::determinize::{DeterminizeConfig, determinize};
 use crate::fst::flat::{FlatFst, Label};
-use crate::fst::minimize::{MinimizeConfig, minimize};
 use crate::fst::replace::{Labeling, ReplaceConfig, replace};
 use crate::fst::rmepsilon::rmepsilon;
 use crate::fst::semiring::Tropical;
-
-/// Residual costs closer than this are one: the last bits of a float, not a rounding anybody sees.
-pub const EXACT: f32 = 1e-6;
 
 /// Arcs that are expanded in one go at most.
 const IN_ONE_GO: f64 = 200_000.0;
@@ -48,39 +44,40 @@ fn reachable(rtn: &Rtn, root: usize) -> Vec<bool> {
     used
 }
 
-/// No epsilons, one path a string, as few states as there can be.
-pub fn make_small(fst: FlatFst<Tropical>, max_states: usize) -> Result<FlatFst<Tropical>> {
-    let fst = rmepsilon(fst, &Default::default())?;
-    let config = DeterminizeConfig { delta: EXACT, max_states, ..DeterminizeConfig::default() };
-    let fst = determinize(&fst, &config)?;
-    minimize(fst, &MinimizeConfig { delta: EXACT, allow_nondet: false })
+/// The lattice of the network; a limit error if it takes more states than `max_states` on the way. One path a string and as
+/// few states as there can be, unless that is much larger than the expansion: then only the epsilons are removed.
+pub fn expand(rtn: &Rtn, max_states: usize) -> Result<FlatFst<Tropical>> {
+    let mut sizes = sizes(rtn);
+    let mut small = rtn.clone();
+    if sizes[rtn.root] > IN_ONE_GO {
+        let used = reachable(rtn, rtn.root);
+        for c in (0..rtn.root).filter(|&c| used[c]) {
+            let arcs = small.cells[c].all_arcs();
+            sizes[c] = arcs.iter().map(|a| 1.0 + pointed(a.olabel).map_or(0.0, |d| 1.0 + sizes[d])).sum();
+            let whole = arcs.iter().all(|a| pointed(a.olabel).is_none());
+            if whole || sizes[c] > max_states as f64 {
+                continue;
+            }
+            // A cell that does not become small stays as it is, with its pointers.
+            let expanded = expand_root(&small, c, max_states)?;
+            if let Some(fst) = much_smaller(&expanded)? {
+                sizes[c] = fst.num_arcs() as f64;
+                small.cells[c] = fst;
+            }
+        }
+    }
+    let expanded = expand_root(&small, rtn.root, max_states)?;
+    match much_smaller(&expanded)? {
+        Some(fst) => Ok(fst),
+        None => rmepsilon(expanded, &Default::default()),
+    }
 }
 
-/// The lattice of the network, small; a limit error if it takes more states than `max_states` on the way.
-pub fn expand(rtn: &Rtn, max_states: usize) -> Result<FlatFst<Tropical>> {
-    let sizes = sizes(rtn);
-    if sizes[rtn.root] <= IN_ONE_GO {
-        return make_small(expand_root(rtn, rtn.root, max_states)?, max_states);
+/// The smallest deterministic automaton, if making it takes no more states than there are now, about.
+fn much_smaller(fst: &FlatFst<Tropical>) -> Result<Option<FlatFst<Tropical>>> {
+    match smallest(fst, 2 * fst.num_states() + 1000) {
+        Ok(small) => Ok(Some(small)),
+        Err(Error::Limit { .. }) => Ok(None),
+        Err(e) => Err(e),
     }
-    let mut small = rtn.clone();
-    let used = reachable(rtn, rtn.root);
-    for c in (0..=rtn.root).filter(|&c| used[c]) {
-        if !small.cells[c].all_arcs().iter().any(|a| pointed(a.olabel).is_some()) {
-            continue;
-        }
-        let size: f64 = small.cells[c]
-            .all_arcs()
-            .iter()
-            .map(|a| 1.0 + pointed(a.olabel).map_or(0.0, |d| small.cells[d].num_arcs() as f64))
-            .sum();
-        if size > max_states as f64 {
-            return Err(Error::limit(
-                "expansion",
-                format!("{max_states} states"),
-                format!("a cell of {} words has about {size:.0} arcs", rtn.spans[c].width()),
-            ));
-        }
-        small.cells[c] = make_small(expand_root(&small, c, max_states)?, max_states)?;
-    }
-    Ok(small.cells.swap_remove(rtn.root))
 }

@@ -8,6 +8,8 @@
 //! Chart × lattice ──rule_lattice──► transducer from rules to words
 //! ```
 
+pub mod agenda;
+pub mod ahead;
 pub mod bag;
 pub mod build;
 pub mod cell;
@@ -15,10 +17,12 @@ pub mod derive;
 pub mod expand;
 pub mod local;
 pub mod network;
-pub mod pushdown;
+pub mod parts;
+pub mod queue;
 pub mod rule_lattice;
 mod rule_parts;
 pub mod search;
+pub mod small;
 
 use crate::fst::flat::{FlatFst, Label};
 use crate::fst::semiring::Tropical;

@@ -16,8 +16,8 @@ use rustc_hash::FxBuildHasher;
 
 use super::POINTER;
 use super::build::spine_cells;
-use super::expand::make_small;
 use super::rule_parts::{Found, Read};
+use super::small::smallest;
 use crate::chart::{Applied, Chart};
 use crate::error::{Error, Result};
 use crate::fst::arcsort::{SortType, arcsort};
@@ -83,7 +83,7 @@ pub fn rule_lattice(
 /// The smallest automaton of the strings, arcs in order.
 fn strings(lattice: &FlatFst<Tropical>, max_states: usize) -> Result<FlatFst<Tropical>> {
     let all_the_same = |w: Tropical| if w.is_zero_w() { w } else { Tropical::ONE };
-    let small = make_small(lattice.map_weights(all_the_same).with_symbols(None, None), max_states)?;
+    let small = smallest(&lattice.map_weights(all_the_same), max_states)?;
     Ok(arcsort(small, SortType::Ilabel))
 }
 

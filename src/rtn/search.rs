@@ -2,45 +2,44 @@
 //!
 //! A state is (stack of returns, state of the network, models' state); stacks are interned. States are expanded in order
 //! of g + h, g the best cost found from the start and h the network's look-ahead of the state and of every return on its
-//! stack. The search stops when g + h leaves the beam around the first end. If the look-ahead never says too much, all
+//! stack, after the last word. The search stops when g + h leaves the beam around the first end. If the look-ahead never says too much, all
 //! paths in the beam are found (A*, Hart et al. 1968); a sharper look-ahead that is only nearly right finds nearly all of
 //! them with a fraction of the states, which is what local pruning wants. What is left is then pruned exactly, in f64.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use super::ahead::Histories;
 use super::network::Network;
 use super::pointed;
+use super::queue::Queue;
 use crate::error::{Error, Result};
 use crate::fst::flat::{Arc, FlatFst, NO_STATE, StateId};
 use crate::fst::semiring::{Tropical, Weight};
 use crate::fst::statetable::StateTable;
 use crate::fst::visit;
-use crate::lm::apply::Cost;
 use crate::lm::apply::scorer::Scorer;
 
 #[derive(Clone, Copy, Debug)]
 pub struct SearchConfig {
     /// How much worse than the best a path may be.
     pub beam: f64,
-    /// How far outside the beam to look, where the look-ahead may say too much.
-    pub slack: f64,
     /// No path that costs more than this is wanted, whatever the best one costs.
     pub bound: f64,
+    /// Stop with an error at so many bytes.
+    pub max_bytes: usize,
     /// Stop with an error at this many states.
     pub max_states: usize,
-    /// Instead of an error: at that many states the search ends, and what it found counts.
+    /// Instead of an error: the search ends there, and what it found counts.
     pub cut: bool,
 }
 
 /// What a search found.
+#[derive(Default)]
 pub struct Found {
     /// Costs of the network alone; epsilons where cells begin and end.
     pub network: FlatFst<Tropical>,
     /// The same states and arcs with the models' costs added.
     pub whole: FlatFst<Tropical>,
-    /// States that were expanded on the way.
-    pub expanded: usize,
+    /// The search ended before its time: paths in the beam may be missing.
+    pub cut: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -60,6 +59,9 @@ struct States {
     states: StateTable,
 }
 
+/// Sums in another order may differ by so much.
+const TINY: f64 = 1e-6;
+
 #[inline(always)]
 fn pair(a: u32, b: u32) -> u64 {
     (a as u64) << 32 | b as u64
@@ -71,11 +73,14 @@ impl States {
         stacks.number(u64::MAX);
         States { stacks, stack_ahead: vec![0.0], places: StateTable::default(), states: StateTable::default() }
     }
+    fn bytes(&self) -> usize {
+        self.stacks.bytes() + self.places.bytes() + self.states.bytes() + 8 * self.stack_ahead.capacity()
+    }
     #[inline]
-    fn push(&mut self, stack: u32, back: StateId, net: &Network) -> u32 {
+    fn push<H: Histories>(&mut self, stack: u32, back: StateId, net: &Network<H>) -> u32 {
         let number = self.stacks.number(pair(stack, back));
         if number as usize == self.stack_ahead.len() {
-            self.stack_ahead.push(self.stack_ahead[stack as usize] + net.ahead[back as usize]);
+            self.stack_ahead.push(self.stack_ahead[stack as usize] + net.back(back));
         }
         number
     }
@@ -93,39 +98,50 @@ impl States {
     }
 }
 
-pub fn best_first<S: Scorer>(net: &Network, root: usize, scorer: &mut S, config: &SearchConfig) -> Result<Found> {
-    let start_state = net.starts[root];
-    if start_state == NO_STATE || net.least(root) == f64::INFINITY {
-        return Ok(Found { network: FlatFst::empty(), whole: FlatFst::empty(), expanded: 0 });
+pub fn best_first<H: Histories, S: Scorer>(
+    net: &mut Network<H>,
+    root: usize,
+    scorer: &mut S,
+    config: &SearchConfig,
+) -> Result<Found> {
+    let start_state = net.start(root);
+    if start_state == NO_STATE {
+        return Ok(Found::default());
     }
+    let ends_here = net.root() == Some(root);
+    let first_class = net.words.start();
     let mut states = States::new();
     let models = scorer.start();
     let first = states.number(0, start_state, models);
     let mut cost = vec![0.0f64];
+    let mut classes = vec![first_class];
     let mut done = vec![false];
-    let mut heap = BinaryHeap::from([Reverse((Cost(net.least(root)), first))]);
+    let mut queue = Queue::default();
+    queue.push(net.ahead(ends_here, start_state, first_class), first);
     let mut limit = config.bound;
-    let mut ended = false;
+    let (mut ended, mut cut) = (false, false);
     let mut rows: Vec<u32> = vec![];
     let mut ends: Vec<(f64, f64)> = vec![];
     let mut offsets = vec![0usize];
     let mut steps: Vec<Step> = vec![];
-    while let Some(Reverse((f, number))) = heap.pop() {
-        if f.0 > limit {
+    while let Some((f, number)) = queue.pop() {
+        if f > limit {
             break;
         }
         if std::mem::replace(&mut done[number as usize], true) {
             continue;
         }
-        if states.states.len() > config.max_states {
+        let bytes = || states.bytes() + 17 * cost.capacity() + queue.bytes() + 32 * steps.capacity();
+        if states.states.len() > config.max_states || (rows.len() % 256 == 0 && bytes() > config.max_bytes) {
             if config.cut && ended {
+                cut = true;
                 break;
             }
             // Without an end yet there is nothing to give back; go on a while, towards the first.
-            if !config.cut || states.states.len() / 16 > config.max_states {
+            if !config.cut || states.states.len() / 16 > config.max_states || bytes() / 16 > config.max_bytes {
                 return Err(Error::limit(
                     "search",
-                    format!("{} states", config.max_states),
+                    format!("{} states", states.states.len()),
                     "the network with the models is larger; give a smaller beam or more memory",
                 ));
             }
@@ -139,36 +155,45 @@ pub fn best_first<S: Scorer>(net: &Network, root: usize, scorer: &mut S, config:
         if end < f32::INFINITY {
             if stack == 0 {
                 ending = (end as f64, scorer.end(models));
-                limit = limit.min(g + ending.0 + ending.1 + config.beam + config.slack);
+                limit = limit.min(g + ending.0 + ending.1 + config.beam);
                 ended = true;
             } else {
                 let back = states.stacks.key(stack);
                 let next = states.number((back >> 32) as u32, back as u32, models);
+                if next as usize == classes.len() {
+                    classes.push(classes[number as usize]);
+                }
                 steps.push(Step { label: 0, network: end as f64, models: 0.0, next });
             }
         }
         let above = states.stack_ahead[stack as usize];
-        for a in net.arcs(state) {
-            // What cannot be in the beam need not be asked for; a float may be off by a bit.
-            let hope = g + a.weight as f64 + a.expected as f64 + net.ahead[a.next as usize] + above;
-            if hope > limit + 1e-3 {
-                continue;
-            }
-            let (next, charged, label) = match pointed(a.label) {
+        let class = classes[number as usize];
+        for i in net.range(state) {
+            let a = net.arc(i);
+            let (next, charged, label, after) = match pointed(a.label) {
                 Some(cell) => {
-                    let begin = net.starts[cell];
-                    if begin == NO_STATE {
+                    let begin = net.start(cell);
+                    // What cannot be in the beam need not be asked for; a sum may be off by a bit.
+                    let hope = g + a.rest + net.least(cell, class) + above;
+                    if begin == NO_STATE || hope > limit + TINY {
                         continue;
                     }
                     let deeper = states.push(stack, a.next, net);
-                    (states.number(deeper, begin, models), 0.0, 0)
+                    (states.number(deeper, begin, models), 0.0, 0, class)
                 }
-                None if a.label == 0 => (states.number(stack, a.next, models), 0.0, 0),
+                None if a.label == 0 => (states.number(stack, a.next, models), 0.0, 0, class),
                 None => {
+                    let hope = g + a.rest + net.words.least(class, a.word) + above;
+                    if hope > limit + TINY && !net.words.is_silent(a.word) {
+                        continue;
+                    }
                     let (to, charged) = scorer.step(models, a.label as u32);
-                    (states.number(stack, a.next, to), charged, a.label)
+                    (states.number(stack, a.next, to), charged, a.label, net.words.after(class, a.word))
                 }
             };
+            if next as usize >= classes.len() {
+                classes.resize(next as usize + 1, after);
+            }
             steps.push(Step { label, network: a.weight as f64, models: charged, next });
         }
         ends.push(ending);
@@ -180,27 +205,20 @@ pub fn best_first<S: Scorer>(net: &Network, root: usize, scorer: &mut S, config:
             if via < cost[step.next as usize] {
                 cost[step.next as usize] = via;
                 let (stack, state, _) = states.get(step.next);
-                let f = via + net.ahead[state as usize] + states.stack_ahead[stack as usize];
+                let ahead = net.ahead(ends_here && stack == 0, state, classes[step.next as usize]);
+                let f = via + ahead + states.stack_ahead[stack as usize];
                 if f <= limit && !done[step.next as usize] {
-                    heap.push(Reverse((Cost(f), step.next)));
+                    queue.push(f, step.next);
                 }
             }
         }
     }
-    let expanded = rows.len();
-    Ok(prune(&rows, &offsets, &steps, &ends, states.states.len(), config.beam, expanded))
+    let found = prune(&rows, &offsets, &steps, &ends, states.states.len(), config.beam);
+    Ok(Found { cut, ..found })
 }
 
 /// The expanded states and arcs that a path in the beam uses.
-fn prune(
-    rows: &[u32],
-    offsets: &[usize],
-    steps: &[Step],
-    ends: &[(f64, f64)],
-    states: usize,
-    beam: f64,
-    expanded: usize,
-) -> Found {
+fn prune(rows: &[u32], offsets: &[usize], steps: &[Step], ends: &[(f64, f64)], states: usize, beam: f64) -> Found {
     let mut row_of = vec![NO_STATE; states];
     for (row, &number) in rows.iter().enumerate() {
         row_of[number as usize] = row as u32;
@@ -248,7 +266,7 @@ fn prune(
         }
     }
     if kept == 0 {
-        return Found { network: FlatFst::empty(), whole: FlatFst::empty(), expanded };
+        return Found::default();
     }
     let mut network = crate::fst::flat::Builder::with_capacity(kept as usize, 0);
     let mut whole = crate::fst::flat::Builder::with_capacity(kept as usize, 0);
@@ -270,5 +288,5 @@ fn prune(
     }
     network.set_start(place[0]);
     whole.set_start(place[0]);
-    Found { network: network.finish(), whole: whole.finish(), expanded }
+    Found { network: network.finish(), whole: whole.finish(), cut: false }
 }

@@ -30,6 +30,8 @@ pub struct Filter {
     pub top: Option<usize>,
     /// The feature that orders them.
     pub by: String,
+    /// What orders them, instead of a feature.
+    pub cost: Option<Box<dyn Fn(&Rule) -> f64 + Sync>>,
     /// The least `Count`.
     pub min_count: Option<f64>,
     /// Patterns to keep, if only some are.
@@ -108,6 +110,9 @@ impl Filter {
     fn cost(&self, rule: &Rule, block: &Block, number: usize, line: &str) -> Result<f64> {
         if self.top.is_none() {
             return Ok(0.0);
+        }
+        if let Some(cost) = &self.cost {
+            return Ok(cost(rule));
         }
         rule.feature(&self.by).ok_or_else(|| {
             let column = line.trim_end().chars().count() + 1;

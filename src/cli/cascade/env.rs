@@ -8,9 +8,11 @@ use std::sync::{Arc as Shared, Mutex, OnceLock, PoisonError};
 
 use std::collections::HashMap;
 
+use super::inputs::{is_archive, plain_key};
 use crate::cli::env::{Env, write_archive};
 use crate::error::{Error, Result};
 use crate::format::binary::{self, Container};
+use crate::format::far::FarReader;
 use crate::format::{io, symtab, template};
 use crate::fst::any::AnyFst;
 use crate::fst::symbols::SymbolTable;
@@ -38,12 +40,27 @@ impl<T: Clone> Cache<T> {
     }
 }
 
+/// The entries of an archive by key; numbers count as numbers, so that 7 is 007.
+struct Archive(HashMap<String, Shared<AnyFst>>);
+
+impl Archive {
+    fn read(name: &str) -> Result<Self> {
+        let mut entries = HashMap::new();
+        for entry in FarReader::open(name)? {
+            let (key, fst) = entry?;
+            entries.insert(plain_key(&key).to_string(), Shared::new(fst));
+        }
+        Ok(Archive(entries))
+    }
+}
+
 /// The files the stages name, shared by all threads.
 #[derive(Default)]
 pub struct Operands {
     fsts: Cache<Shared<AnyFst>>,
     tables: Cache<Shared<SymbolTable>>,
     texts: Cache<(String, Shared<String>)>,
+    archives: Cache<Shared<Archive>>,
     models: Cache<Shared<NgramModel>>,
 }
 
@@ -56,6 +73,9 @@ impl Operands {
     }
     fn text(&self, name: &str) -> Result<(String, Shared<String>)> {
         self.texts.get(name, || io::read_text(name).map(|(shown, text)| (shown, Shared::new(text))))
+    }
+    fn archive(&self, name: &str) -> Result<Shared<Archive>> {
+        self.archives.get(name, || Archive::read(name).map(Shared::new))
     }
     fn model(&self, name: &str) -> Result<Shared<NgramModel>> {
         self.models.get(name, || lm::binary::load(name).map(Shared::new))
@@ -95,6 +115,8 @@ pub struct CascadeEnv<'a> {
     operands: &'a Operands,
     /// What `?` stands for.
     key: &'a str,
+    /// Place among the inputs, from 0.
+    index: usize,
     pub current: Option<Current>,
     /// The input as text, for a script that begins with `compile`.
     pub source: Option<(String, Shared<String>)>,
@@ -103,19 +125,23 @@ pub struct CascadeEnv<'a> {
     /// What the stage now running did.
     pub effect: Effect,
     pub text: Vec<u8>,
+    /// Text for files that all inputs write to.
+    pub gathered: Vec<(String, Vec<u8>)>,
     pub notes: Vec<String>,
 }
 
 impl<'a> CascadeEnv<'a> {
-    pub fn new(operands: &'a Operands, key: &'a str) -> Self {
+    pub fn new(operands: &'a Operands, key: &'a str, index: usize) -> Self {
         CascadeEnv {
             operands,
             key,
+            index,
             current: None,
             source: None,
             keep: false,
             effect: Effect::default(),
             text: vec![],
+            gathered: vec![],
             notes: vec![],
         }
     }
@@ -131,6 +157,14 @@ impl Env for CascadeEnv<'_> {
             Some(n) if template::is_template(n) => binary::read(&template::fill(n, self.key)).map(Shared::new),
             Some(n) => self.operands.fst(n),
         }
+    }
+    fn get_entry(&mut self, name: &str) -> Result<Shared<AnyFst>> {
+        if template::is_template(name) || !is_archive(name) {
+            return self.get(Some(name));
+        }
+        let archive = self.operands.archive(name)?;
+        let found = archive.0.get(plain_key(self.key)).cloned();
+        found.ok_or_else(|| Error::usage(format!("{name}: there is no entry {:?}", self.key)))
     }
     fn take(&mut self, name: Option<&str>) -> Result<AnyFst> {
         let fst = match named(name) {
@@ -166,6 +200,11 @@ impl Env for CascadeEnv<'_> {
             }
         }
     }
+    fn gather(&mut self, name: &str, text: &str) -> Result<()> {
+        self.effect.printed = true;
+        self.gathered.push((name.to_string(), text.into()));
+        Ok(())
+    }
     fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>> {
         match named(Some(name)) {
             None => Err(no_text("a symbol table")),
@@ -195,6 +234,9 @@ impl Env for CascadeEnv<'_> {
     }
     fn put_archive(&mut self, name: &str, entries: &[(String, AnyFst)]) -> Result<()> {
         write_archive(&template::fill(name, self.key), entries)
+    }
+    fn number(&self) -> usize {
+        self.key.parse().unwrap_or(self.index + 1)
     }
     fn note(&mut self, line: &str) {
         self.notes.push(line.to_string());
@@ -248,6 +290,13 @@ impl Env for ProbeEnv<'_> {
             }
         }
     }
+    fn get_entry(&mut self, name: &str) -> Result<Shared<AnyFst>> {
+        if template::is_template(name) || !is_archive(name) {
+            return self.get(Some(name));
+        }
+        let found = self.operands.archive(name);
+        self.seen(found).map(|_| Shared::new(self.fst.clone()))
+    }
     fn take(&mut self, name: Option<&str>) -> Result<AnyFst> {
         // A stage that would change a big operand is not given a copy of it only to look at its options.
         self.get(name).map(|_| self.fst.clone())
@@ -263,6 +312,15 @@ impl Env for ProbeEnv<'_> {
             Some(n) => self.effect.outputs.push(n.to_string()),
         }
         write(&mut std::io::sink())
+    }
+    fn gather(&mut self, _: &str, _: &str) -> Result<()> {
+        self.effect.printed = true;
+        Ok(())
+    }
+    fn will_write(&mut self, name: &str) {
+        if !self.effect.outputs.iter().any(|n| n == name) {
+            self.effect.outputs.push(name.to_string());
+        }
     }
     fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>> {
         match named(Some(name)) {

@@ -229,6 +229,13 @@ fn stdin_jobs() -> Box<dyn Iterator<Item = Job> + Send> {
     }
 }
 
+/// The key without leading zeros: archives pad numbers.
+pub fn plain_key(key: &str) -> &str {
+    let digits = !key.is_empty() && key.bytes().all(|b| b.is_ascii_digit());
+    let zeros = key.bytes().take(key.len().saturating_sub(1)).take_while(|&b| b == b'0').count();
+    if digits { &key[zeros..] } else { key }
+}
+
 /// A file's name without its folder and its suffixes of automata and compression.
 fn stem(name: &str) -> String {
     let mut base = name.rsplit('/').next().unwrap_or(name);
@@ -239,7 +246,7 @@ fn stem(name: &str) -> String {
 }
 
 /// True if the file is an archive; one that cannot be read is not, and says why when its turn comes.
-fn is_archive(name: &str) -> bool {
+pub fn is_archive(name: &str) -> bool {
     // A pipe must not be read twice.
     if !std::fs::metadata(name).is_ok_and(|m| m.is_file()) {
         return false;
@@ -255,6 +262,13 @@ mod tests {
     fn stems() {
         for (name, want) in [("a/b/7.fst.gz", "7"), ("x.fst", "x"), ("lat.1.fst.zst", "lat.1"), (".fst", ".fst")] {
             assert_eq!(stem(name), want);
+        }
+    }
+
+    #[test]
+    fn padded_keys() {
+        for (key, want) in [("007", "7"), ("0", "0"), ("00", "0"), ("70", "70"), ("0a", "0a"), ("", "")] {
+            assert_eq!(plain_key(key), want);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Where a cascade's results go, in input order.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -34,6 +35,8 @@ pub enum Final {
 pub struct Output<'a> {
     text: io::Output,
     archive: Option<FarWriter>,
+    /// The files that all inputs write to, with what they have so far.
+    gathered: BTreeMap<String, Vec<u8>>,
     inputs: &'a Inputs,
     /// A line with the input's name before its text.
     keys: bool,
@@ -59,7 +62,7 @@ impl<'a> Output<'a> {
             (true, Some(n)) => ProgressBar::new(n as u64).with_style(style("{wide_bar} {pos}/{len} {eta} {msg}")),
             (true, None) => ProgressBar::new_spinner().with_style(style("{spinner} {pos} done {elapsed} {msg}")),
         };
-        Ok(Output { text, archive, inputs, keys, table, bar, total: 0, failed: 0 })
+        Ok(Output { text, archive, gathered: BTreeMap::new(), inputs, keys, table, bar, total: 0, failed: 0 })
     }
 
     /// Takes the next result; an error means that nothing more can be written.
@@ -86,6 +89,9 @@ impl<'a> Output<'a> {
                 text.flush()
             });
             written.map_err(|e| Error::io(self.text.name(), e))?;
+        }
+        for (name, text) in done.gathered {
+            self.gathered.entry(name).or_default().extend(text);
         }
         if let Some(c) = done.result {
             match &mut self.archive {
@@ -117,6 +123,9 @@ impl<'a> Output<'a> {
     pub fn finish(self) -> Result<()> {
         self.bar.finish_and_clear();
         self.text.commit()?;
+        for (name, text) in self.gathered {
+            io::create(&name)?.write_and_commit(&text)?;
+        }
         self.archive.map_or(Ok(()), FarWriter::finish)
     }
 }

@@ -32,6 +32,8 @@ pub struct Done {
     pub name: String,
     /// Text for the common output.
     pub text: Vec<u8>,
+    /// Text for files that all inputs write to.
+    pub gathered: Vec<(String, Vec<u8>)>,
     /// The automaton, if it goes to an archive or to standard output.
     pub result: Option<Current>,
     pub notes: Vec<String>,
@@ -42,12 +44,13 @@ pub struct Done {
 
 impl Cascade<'_> {
     /// As `run_one`; a panic is a failure of this input, so that those who wait for its turn do not wait for ever.
-    fn run_safely(&self, job: Job) -> Done {
+    fn run_safely(&self, job: Job, index: usize) -> Done {
         let (key, name) = (job.key.clone(), job.name.clone());
-        catch_unwind(AssertUnwindSafe(|| self.run_one(job))).unwrap_or_else(|_| Done {
+        catch_unwind(AssertUnwindSafe(|| self.run_one(job, index))).unwrap_or_else(|_| Done {
             key,
             name,
             text: vec![],
+            gathered: vec![],
             result: None,
             notes: vec![],
             failure: Some("a bug in weft: please report it with this input and the script".into()),
@@ -56,19 +59,20 @@ impl Cascade<'_> {
     }
 
     /// One input through all stages. Never an error: what goes wrong is in the result.
-    fn run_one(&self, job: Job) -> Done {
+    fn run_one(&self, job: Job, index: usize) -> Done {
         let (key, name) = (job.key.clone(), job.name.clone());
-        let mut env = CascadeEnv::new(self.operands, &key);
+        let mut env = CascadeEnv::new(self.operands, &key, index);
         let mut rows = vec![];
         let outcome = self.stages_of(job, &mut env, &mut rows);
-        let (mut text, notes, mut result) = (env.text, env.notes, env.current);
+        let (mut text, mut gathered, notes, mut result) = (env.text, env.gathered, env.notes, env.current);
         let failure = outcome.and_then(|()| self.deliver(&key, &mut text, &mut result)).err();
         if failure.is_some() {
             // Half an output would look like a whole one.
             text.clear();
+            gathered.clear();
             result = None;
         }
-        Done { key, name, text, result, notes, failure, rows }
+        Done { key, name, text, gathered, result, notes, failure, rows }
     }
 
     fn stages_of(&self, job: Job, env: &mut CascadeEnv, rows: &mut Vec<Row>) -> std::result::Result<(), String> {
@@ -189,7 +193,7 @@ pub fn run(cascade: &Cascade, inputs: &Inputs, threads: usize, output: &mut Outp
                 return;
             }
             drop(c);
-            let done = cascade.run_safely(job);
+            let done = cascade.run_safely(job, index);
             let mut c = lock(&collector);
             c.early.insert(index, done);
             c.drain();

@@ -7,6 +7,7 @@ use crate::cli::args;
 use crate::cli::env::{Env, Status};
 use crate::cli::fst::FstCommand;
 use crate::cli::lm::LmApply;
+use crate::cli::rescore::RescoreStage;
 use crate::error::{Error, Result};
 
 /// What a line can be: any operation, or one of the few that only make sense here.
@@ -16,6 +17,8 @@ pub enum StageCommand {
     #[command(flatten)]
     Fst(FstCommand),
     LmApply(LmApply),
+    #[command(flatten)]
+    Rescore(RescoreStage),
     Save(Save),
     Printstrings(PrintStrings),
 }
@@ -37,6 +40,7 @@ impl Stage {
         match &self.command {
             StageCommand::Fst(c) => c.run(env),
             StageCommand::LmApply(c) => c.run(env),
+            StageCommand::Rescore(c) => c.run(env),
             StageCommand::Save(c) => c.run(env),
             StageCommand::Printstrings(c) => c.run(env),
         }
@@ -91,9 +95,12 @@ fn parse_line(grammar: &Command, place: &str, line: &str) -> std::result::Result
             words.remove(0);
         }
     }
-    // `weft lm apply` is the stage `lm-apply`.
-    if words.len() > 1 && words[0] == "lm" && words[1] == "apply" {
-        words.splice(..2, ["lm-apply".to_string()]);
+    // `weft lm apply` is the stage `lm-apply`, `weft rescore lmbr` is `rescore-lmbr`.
+    if words.len() > 1 && ["lm", "rescore"].contains(&&*words[0]) {
+        let joined = format!("{}-{}", words[0], words[1]);
+        if grammar.find_subcommand(&joined).is_some() {
+            words.splice(..2, [joined]);
+        }
     }
     if words.is_empty() {
         return if line.trim_start().starts_with('#') || line.trim().is_empty() {
@@ -142,10 +149,11 @@ fn explain(name: &str, e: &clap::Error) -> String {
         .filter(|l| !l.is_empty() && !l.starts_with("For more information") && !l.starts_with("Usage: stage"))
         .collect();
     match e.kind() {
-        ErrorKind::InvalidSubcommand => {
-            format!("{}; a stage is an operation of `weft fst`, `lm-apply`, `save` or `printstrings`", kept.join("; "))
-                .replacen("unrecognized subcommand", "unknown stage", 1)
-        }
+        ErrorKind::InvalidSubcommand => format!(
+            "{}; a stage is an operation of `weft fst`, `lm-apply`, `rescore-...`, `save` or `printstrings`",
+            kept.join("; ")
+        )
+        .replacen("unrecognized subcommand", "unknown stage", 1),
         _ => format!("{name}: {}", kept.join("; ")),
     }
 }

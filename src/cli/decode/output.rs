@@ -10,7 +10,7 @@ use super::run::{Done, Sentence};
 use crate::decode::{Decoder, Translation, dump};
 use crate::error::{Error, Result};
 use crate::format::far::{FarType, FarWriter};
-use crate::format::{io, number, template};
+use crate::format::{io, moses, template};
 use crate::fst::flat::{EPSILON, FlatFst, Label};
 use crate::fst::semiring::Tropical;
 use crate::fst::symbols::SymbolTable;
@@ -102,24 +102,13 @@ pub fn best(decoder: &Decoder, t: &Translation) -> String {
     best + "\n"
 }
 
-/// Moses' lines: number, words, features, score; logarithms, so that more is better.
+/// An n-best list of Moses; `number` counts from 0.
 pub fn nbest(decoder: &Decoder, t: &Translation, number: usize) -> String {
     let mut out = String::new();
     for h in &t.hypotheses {
-        let _ = write!(out, "{number} ||| {} |||", words(decoder, &h.words));
-        for (name, value) in &h.features {
-            let _ = write!(out, " {name}= {}", shown(-value));
-        }
-        let _ = writeln!(out, " ||| {}", shown(-h.cost));
+        moses::write_hypothesis(&mut out, number, &words(decoder, &h.words), &h.features, h.cost);
     }
     out
-}
-
-/// Nine significant digits; no minus before a zero.
-fn shown(value: f64) -> String {
-    let mut text = String::new();
-    number::write_g(&mut text, value + 0.0, 9);
-    text
 }
 
 /// The rules of the best translation, each with its span, below the rule that it is a part of.

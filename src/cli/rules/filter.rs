@@ -5,12 +5,14 @@ use rustc_hash::FxHashSet;
 
 use crate::cli::env::Status;
 use crate::cli::lm::with_threads;
+use crate::decode::weights::Weights;
 use crate::error::{Error, Result};
 use crate::format::io;
 use crate::format::packed::PackedOutput;
 use crate::rules::filter::{self, Filter, Kept, Sentences};
 use crate::rules::format::RuleFormat;
 use crate::rules::pattern;
+use crate::rules::rule::Rule;
 use crate::rules::stage::{self, Source};
 
 /// Keep the rules that a test set can use, the best of every source, those of some patterns
@@ -44,6 +46,9 @@ pub struct Cmd {
     /// The feature by which rules are cheap, for --top
     #[arg(long, value_name = "FEATURE", default_value = "EgivenF")]
     by: String,
+    /// For --top: cheap by the sum of all features with these weights, a file of lines `EgivenF = 0.4` as `weft decode` takes it
+    #[arg(long, value_name = "FILE", conflicts_with = "by", requires = "top")]
+    weights: Option<String>,
     /// Keep rules with at least this Count
     #[arg(long, value_name = "N")]
     min_count: Option<f64>,
@@ -108,8 +113,12 @@ impl Cmd {
         if let Some(name) = &self.deny_patterns {
             deny.extend(read_patterns(name)?);
         }
+        let weights = self.weights.as_deref().map(Weights::read).transpose()?;
         Ok(Filter {
             sentences,
+            cost: weights.map(|w| -> Box<dyn Fn(&Rule) -> f64 + Sync> {
+                Box::new(move |rule| rule.features.iter().map(|(name, x)| w.of(name).unwrap_or(0.0) * x).sum())
+            }),
             max_span: self.max_span,
             top: self.top,
             by: self.by.clone(),
