@@ -74,14 +74,15 @@ fn every_way_to_find_phrases_finds_those_that_are_there() {
         s.write("bags", &(lines.join("\n") + "\n"));
         let name = s.path().join("t.txt").to_str().unwrap().to_string();
         let bags: Vec<Bag> = lines.iter().map(|l| Bag::new(l.split_ascii_whitespace()).unwrap()).collect();
-        let scanned = |threads| Scanner::new(&bags, true).scan(&[name.clone()], orders, threads, &Quiet).unwrap();
+        let scanned =
+            |threads| Scanner::new(&bags, true).scan(std::slice::from_ref(&name), orders, threads, &Quiet).unwrap();
         let (table, seen) = scanned(1);
         assert_eq!(seen.sentences, 200);
         let file = s.path().join("p.gz").to_str().unwrap().to_string();
         scanned(3).0.write(&file, orders).unwrap();
         let read = NgramTable::read(&file).unwrap();
         let idx = s.path().join("t.idx").to_str().unwrap().to_string();
-        index::build(&[name.clone()], 4, &idx, &Quiet).unwrap();
+        index::build(std::slice::from_ref(&name), 4, &idx, &Quiet).unwrap();
         let index = Index::open(&idx).unwrap();
         s.run("weft order phrases --text t.txt --orders 1-4 bags -o one.gz").ok();
         s.run("head -90 t.txt > t1; tail -110 t.txt > t2; (weft order phrases --orders 1-4 --map bags < t1; weft order phrases --orders 1-4 --map bags < t2) | LC_ALL=C sort | weft order phrases --reduce -o two").ok();

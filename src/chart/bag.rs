@@ -230,7 +230,8 @@ impl PhraseTrie {
         let root = TrieNode { word: 0, parent: 0, depth: 0, children: 0..0, phrase: NO_PHRASE, cost: 0.0 };
         let mut nodes = vec![root];
         // The phrases of each node that is there, by their places.
-        let mut spans = vec![0..phrases.len()];
+        let mut spans: Vec<Range<usize>> = Vec::with_capacity(phrases.len());
+        spans.push(0..phrases.len());
         let mut at = 0;
         while at < nodes.len() {
             let (depth, mut span) = (nodes[at].depth as usize, spans[at].clone());

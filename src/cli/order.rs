@@ -31,8 +31,10 @@ use crate::order::{Algorithm, Future, OrderConfig, Orders};
                   Where phrases of the chosen orders cannot make up a bag, bigrams are added, then all words alone: every bag \
                   has an answer, and what was needed is said at the end.",
     after_help = "Weights are a file of lines `Phrase = 0.2`: Phrase counts the phrases of a sentence, Order1, Order2, ... those of\n\
-                  one, two, ... words, LogCount is the sum of ln(count), Unseen counts words that the text does not have; LM, LM2,\n\
-                  ... are the models. Costs are weights times features, -ln p.\n\n\
+                  one, two, ... words, LogCount is the sum of ln(count), Unseen counts words that the text does not have; Before\n\
+                  is, for every two words, ln of how much more often the text has them the other way round; LM, LM2, ... are the\n\
+                  models, ClassLM that of classes. Costs are weights times features, -ln p. Without a file, Before weighs 0.2, models\n\
+                  1, and all others nothing; `Before = 0` leaves the models alone.\n\n\
                   Examples:\n  \
                   weft order --text train.en --lm en.arpa test.bag\n  \
                   weft order phrases --text train.en --orders 1-5 test.bag -o phrases.gz && weft order --phrases phrases.gz --lm en.arpa test.bag\n  \

@@ -15,6 +15,9 @@ pub const BEFORE: &str = "Before";
 /// `Order1`, `Order2`, ...: a phrase of so many words.
 pub const ORDER: &str = "Order";
 
+/// The weight of `Before` where none is given: the best of 0, 0.1, 0.2, 0.3 on held-out sentences of novels, with a 4-gram.
+const DEFAULT_BEFORE: f64 = 0.2;
+
 /// Added to counts of pairs.
 const SMOOTH: f64 = 2.0;
 
@@ -50,7 +53,7 @@ impl RuleWeights {
             phrase: get(PHRASE),
             log_count: get(LOG_COUNT),
             unseen: get(UNSEEN),
-            before: get(BEFORE),
+            before: weights.get(BEFORE).unwrap_or(DEFAULT_BEFORE),
             orders: orders.iter().map(|n| get(n)).collect(),
         })
     }

@@ -17,7 +17,6 @@ pub mod grid;
 pub mod index;
 pub mod lattice;
 pub mod models;
-pub mod oracle;
 pub mod scan;
 pub mod score;
 pub mod search;

@@ -21,7 +21,7 @@ pub enum Join {
 }
 
 /// Parts of at most `most` tokens, as few as there can be, of nearly the same length.
-pub fn split<'a, T>(tokens: &'a [T], most: usize) -> Vec<&'a [T]> {
+pub fn split<T>(tokens: &[T], most: usize) -> Vec<&[T]> {
     let parts = tokens.len().div_ceil(most.max(1)).max(1);
     let (short, longer) = (tokens.len() / parts, tokens.len() % parts);
     let mut at = 0;

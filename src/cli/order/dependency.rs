@@ -9,6 +9,7 @@ use crate::cli::env::Status;
 use crate::cli::lm::estimate::Bar;
 use crate::cli::lm::with_threads;
 use crate::error::{Error, Result};
+use crate::eval::metric::Workspace;
 use crate::format::io;
 use crate::lm::estimate::{Discount, Options, Smoothing, estimate};
 use crate::order::dependency;
@@ -181,11 +182,12 @@ impl Cmd {
         let (shown, text) = io::read_text(name)?;
         let reference: Vec<&str> = text.lines().collect();
         let mut stats = vec![];
+        let mut work = Workspace::default();
         for h in hypotheses {
             let r = reference.get(h.number).ok_or_else(|| {
                 Error::usage(format!("{shown} has {} lines, but there is a list number {}", reference.len(), h.number))
             })?;
-            stats.push(Stats::of(r, &h.words));
+            stats.push(Stats::of(r, &h.words, &mut work));
         }
         let bleu = |lambda: f64| {
             let mut sum = Stats::default();

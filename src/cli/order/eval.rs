@@ -7,10 +7,13 @@ use serde_json::{Value, json};
 
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
+use crate::eval::metric::Workspace;
 use crate::format::{binary, io, template};
 use crate::fst::any::AnyFst;
-use crate::order::oracle::{lattice_oracle, list_oracle};
+use crate::fst::flat::FlatFst;
+use crate::fst::semiring::Tropical;
 use crate::order::score::{BySize, Stats};
+use crate::rescore::oracle::{Method, OracleConfig, Reference, oracle};
 
 /// Judge ordered sentences: BLEU and exact matches, by size of the bag, and what lists and lattices could have given
 #[derive(Args, Debug)]
@@ -74,9 +77,8 @@ impl Cmd {
                 rows.push(row(name, &reference, best.iter().map(String::as_str)));
             }
             let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
-            let best = |(l, r): (&Vec<String>, &&str)| {
-                list_oracle(l.iter().map(String::as_str), r).unwrap_or_default().to_string()
-            };
+            let mut work = Workspace::default();
+            let best = |(l, r): (&Vec<String>, &&str)| list_oracle(l, r, &mut work).unwrap_or_default();
             let best: Vec<String> = lists.iter().zip(&reference).map(best).collect();
             rows.push(row(&format!("{longest}-best oracle"), &reference, best.iter().map(String::as_str)));
         }
@@ -107,18 +109,45 @@ impl Cmd {
             let AnyFst::Standard(fst) = binary::read(&file)? else {
                 return Err(Error::usage(format!("{file}: expected a lattice with tropical weights")));
             };
-            let symbols =
-                fst.osyms.clone().ok_or_else(|| Error::usage(format!("{file}: the lattice has no symbols")))?;
-            lattice_oracle(&fst, &symbols, r)
+            lattice_oracle(&file, &fst, r)
         };
         reference.par_iter().enumerate().map(one).collect()
     }
 }
 
+/// The path of a lattice that is most like the reference, by the linear approximation of BLEU (Sokolov et al. 2012).
+fn lattice_oracle(file: &str, fst: &FlatFst<Tropical>, reference: &str) -> Result<String> {
+    let wrong = |what: String| Error::usage(format!("{file}: {what}"));
+    let symbols = fst.osyms.as_ref().ok_or_else(|| wrong("the lattice has no symbols".into()))?;
+    let lines = [reference];
+    let reference = Reference::new(&lines);
+    let config = OracleConfig { method: Method::Grid, max_states: ORACLE_STATES };
+    let word = |label: i32| symbols.symbol(label as i64).ok_or_else(|| wrong(format!("label {label} has no symbol")));
+    let best = oracle(fst, &reference.words, |label| Ok(reference.number(word(label)?)), &config)?;
+    let labels = best.path.iter().map(|&(label, _)| label).filter(|&label| label != 0);
+    Ok(labels.map(word).collect::<Result<Vec<_>>>()?.join(" "))
+}
+
+/// States of a lattice with the n-grams of its reference at most.
+const ORACLE_STATES: usize = 20_000_000;
+
+/// The best sentence of a list by BLEU, the first of equally good ones.
+fn list_oracle(list: &[String], reference: &str, work: &mut Workspace) -> Option<String> {
+    let mut best: Option<(f64, &String)> = None;
+    for sentence in list {
+        let bleu = Stats::of(reference, sentence, work).sentence_bleu();
+        if best.is_none_or(|(b, _)| bleu > b) {
+            best = Some((bleu, sentence));
+        }
+    }
+    best.map(|(_, sentence)| sentence.clone())
+}
+
 fn row<'a>(name: &str, reference: &[&str], lines: impl Iterator<Item = &'a str>) -> Row {
     let mut scores = BySize::default();
+    let mut work = Workspace::default();
     for (r, line) in reference.iter().zip(lines) {
-        scores.add(r, &Stats::of(r, line));
+        scores.add(r, &Stats::of(r, line, &mut work));
     }
     Row { name: name.to_string(), scores }
 }
@@ -173,6 +202,9 @@ fn to_json(rows: &[Row]) -> Value {
     Value::Array(rows.iter().map(one).collect())
 }
 
+/// A line of the drawing: its name, its colour and what it shows.
+type Line = (&'static str, &'static str, fn(&Stats) -> f64);
+
 /// BLEU and SPR of a system by size of the bag, as a drawing.
 fn plot(row: &Row) -> String {
     let (width, height, left, top) = (560.0, 320.0, 52.0, 36.0);
@@ -202,8 +234,7 @@ fn plot(row: &Row) -> String {
     }
     let middle = (left + width - 20.0) / 2.0;
     let _ = writeln!(out, "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">words</text>", height - 20.0);
-    let lines: [(&str, &str, fn(&Stats) -> f64); 2] =
-        [("BLEU", "#1f6fb4", Stats::bleu), ("SPR", "#c0392b", Stats::exact_rate)];
+    let lines: [Line; 2] = [("BLEU", "#1f6fb4", Stats::bleu), ("SPR", "#c0392b", Stats::exact_rate)];
     for (k, (name, colour, value)) in lines.into_iter().enumerate() {
         let points: Vec<(f64, f64)> =
             row.scores.classes.values().enumerate().map(|(i, s)| (x(i), y(value(s)))).collect();
