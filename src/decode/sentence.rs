@@ -71,8 +71,6 @@ const FORCED_STATES: usize = 50;
 const FORCED_SEARCH: usize = 10_000;
 /// Items of an exact search that is tried at once.
 const EASY_ITEMS: usize = 20_000;
-/// Items of an exact search: what takes more takes too long.
-const EXACT_ITEMS: usize = 400_000;
 /// Items of a search with pruned cells.
 const FORCED_ITEMS: usize = 300_000;
 /// Arcs of an expansion that is searched as it is.
@@ -227,8 +225,8 @@ impl Decoder {
         let (pruned, beam) = self.forced(rtn, t, bytes)?;
         if self.config.expansion == Expansion::Auto && self.first_beam().is_some() {
             let known = t.hypotheses.first().map(|h| h.cost);
-            let fit = bytes / BYTES_AN_ITEM;
-            let items = if self.config.prune.is_some() { fit } else { fit.min(EXACT_ITEMS) };
+            // Where nothing but the best is asked for, a quarter of the memory is tried: more takes long for little.
+            let items = bytes / BYTES_AN_ITEM / if self.config.prune.is_some() { 1 } else { 4 };
             let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
             match self.pass(rtn, t, Effort { items, known, ..exact }) {
                 Err(Error::Limit { .. }) => {}
