@@ -144,15 +144,14 @@ impl Agenda {
             + self.queue.bytes()
     }
 
-    /// A way to an item; the item is new, got better, or neither.
+    /// A way to an item, which is a place of an instance with what the models know there and its class; the item is new,
+    /// got better, or neither.
     #[inline]
     fn reach<H: Histories>(
         &mut self,
         net: &mut Network<H>,
-        instance: u32,
-        state: StateId,
-        models: u32,
-        class: u32,
+        (instance, state): (u32, StateId),
+        (models, class): (u32, u32),
         edge: Edge,
         cost: f64,
     ) {
@@ -191,7 +190,7 @@ impl Agenda {
         let models = self.numbers.key(exit) as u32;
         let edge = Edge { from: call.from, to: 0, label: arc.label, exit, network: arc.weight, models: 0.0 };
         let cost = self.items[call.from as usize].cost + arc.weight as f64 + left.cost;
-        self.reach(net, instance, arc.next, models, left.class, edge, cost);
+        self.reach(net, (instance, arc.next), (models, left.class), edge, cost);
     }
 }
 
@@ -235,7 +234,7 @@ pub fn search<H: Histories, S: Scorer>(
     agenda.instances.number(pair(root as u32, models));
     agenda.state.push(Instance { outside: 0.0, calls: NO_MORE, exits: NO_MORE });
     let class = net.words.start();
-    agenda.reach(net, 0, net.start(root), models, class, NOWHERE, 0.0);
+    agenda.reach(net, (0, net.start(root)), (models, class), NOWHERE, 0.0);
     let mut taken = 0usize;
     let mut last = (FIRST_LOOK / 2, f64::NEG_INFINITY);
     while let Some((f, number)) = agenda.queue.pop() {
@@ -243,7 +242,7 @@ pub fn search<H: Histories, S: Scorer>(
             break;
         }
         taken += 1;
-        if taken % 1024 == 0 && (agenda.bytes() > config.max_bytes || agenda.items.len() > config.max_items) {
+        if taken.is_multiple_of(1024) && (agenda.bytes() > config.max_bytes || agenda.items.len() > config.max_items) {
             return Err(too_large(config));
         }
         // Where a bound is known: as many items as there were doublings of them on the way to it.
@@ -268,7 +267,7 @@ pub fn search<H: Histories, S: Scorer>(
                 let item = agenda.items[call.from as usize];
                 let outside = agenda.state[caller as usize].outside + item.cost + arc.rest;
                 agenda.state.push(Instance { outside, calls: NO_MORE, exits: NO_MORE });
-                agenda.reach(net, instance, net.start(cell), models, item.class, NOWHERE, 0.0);
+                agenda.reach(net, (instance, net.start(cell)), (models, item.class), NOWHERE, 0.0);
             }
             let state = &mut agenda.state[instance as usize];
             agenda.calls[at as usize].next = std::mem::replace(&mut state.calls, at);
@@ -304,7 +303,7 @@ pub fn search<H: Histories, S: Scorer>(
             edge.network = end;
             edge.models = if instance == 0 { scorer.end(models) } else { 0.0 };
             let cost = item.cost + end as f64 + edge.models;
-            agenda.reach(net, instance, EXIT, models, item.class, edge, cost);
+            agenda.reach(net, (instance, EXIT), (models, item.class), edge, cost);
         }
         let before = agenda.state[instance as usize].outside + item.cost;
         for i in net.range(state) {
@@ -320,7 +319,7 @@ pub fn search<H: Histories, S: Scorer>(
                     }
                 }
                 None if a.label == 0 => {
-                    agenda.reach(net, instance, a.next, models, item.class, edge, item.cost + a.weight as f64);
+                    agenda.reach(net, (instance, a.next), (models, item.class), edge, item.cost + a.weight as f64);
                 }
                 None => {
                     // What cannot be in the beam need not be asked for.
@@ -337,7 +336,7 @@ pub fn search<H: Histories, S: Scorer>(
                     edge.models = charged;
                     let class = net.words.after(item.class, a.word);
                     let cost = item.cost + a.weight as f64 + charged;
-                    agenda.reach(net, instance, a.next, to, class, edge, cost);
+                    agenda.reach(net, (instance, a.next), (to, class), edge, cost);
                 }
             }
         }

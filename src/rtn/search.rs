@@ -132,7 +132,7 @@ pub fn best_first<H: Histories, S: Scorer>(
             continue;
         }
         let bytes = || states.bytes() + 17 * cost.capacity() + queue.bytes() + 32 * steps.capacity();
-        if states.states.len() > config.max_states || (rows.len() % 256 == 0 && bytes() > config.max_bytes) {
+        if states.states.len() > config.max_states || (rows.len().is_multiple_of(256) && bytes() > config.max_bytes) {
             if config.cut && ended {
                 cut = true;
                 break;

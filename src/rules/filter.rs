@@ -21,6 +21,9 @@ use crate::text::align::words;
 use crate::text::lines::{Block, Blocks};
 use crate::text::vocab::{Vocab, WordId};
 
+/// What a rule costs.
+pub type RuleCost = Box<dyn Fn(&Rule) -> f64 + Sync>;
+
 /// What to keep; nothing set keeps everything.
 #[derive(Default)]
 pub struct Filter {
@@ -31,7 +34,7 @@ pub struct Filter {
     /// The feature that orders them.
     pub by: String,
     /// What orders them, instead of a feature.
-    pub cost: Option<Box<dyn Fn(&Rule) -> f64 + Sync>>,
+    pub cost: Option<RuleCost>,
     /// The least `Count`.
     pub min_count: Option<f64>,
     /// Patterns to keep, if only some are.
