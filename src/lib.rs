@@ -20,6 +20,7 @@ pub mod eval;
 pub mod format;
 pub mod fst;
 pub mod lm;
+pub mod order;
 pub mod rescore;
 pub mod rtn;
 pub mod rules;

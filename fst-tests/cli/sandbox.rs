@@ -57,7 +57,8 @@ impl Sandbox {
 
     /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far; lat.fst, lats/1.fst to
     /// 3.fst, b/1.fst to 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa; train.en, train.ja, train.align, test.en, en.map, ja.map,
-    /// rules.gz, counts.txt; words.ref and words2.ref for lats, perms.txt, perms.fst; ref.txt, ref2.txt, hyp1.txt, hyp2.txt, orders.txt.
+    /// rules.gz, counts.txt; words.ref and words2.ref for lats, perms.txt, perms.fst; ref.txt, ref2.txt, hyp1.txt, hyp2.txt, orders.txt; test.bag, en.arpa,
+    /// trees.conllu, hyps.conllu, nbest.txt.
     pub fn new() -> Self {
         let s = Self::empty();
         let names = ["a", "b", "c", "d", "x", "y", "z", "p", "q", "r", "1", "2", "3"];
@@ -104,6 +105,18 @@ impl Sandbox {
         s.write("hyp1.txt", "The cat sat on a mat.\nIt rained again.\nHi\n");
         s.write("hyp2.txt", "cat the on mat.\nagain it was raining\nHello\n");
         s.write("orders.txt", "0 2 3 1\n0 3 2 1\n0 1 2 3\n1 0\n");
+        s.write("test.bag", "a he letter reads\na book she writes\n");
+        s.run("weft lm estimate --order 2 --discount-fallback train.en -o en.arpa").ok();
+        let tree = |he: &str, letter: &str| {
+            let rows = [(he, 2), ("reads", 0), ("a", 4), (letter, 2)];
+            let row = |(i, (word, head)): (usize, &(&str, usize))| {
+                format!("{}\t{word}\t_\t_\t_\t_\t{head}\t_\t_\t_\n", i + 1)
+            };
+            rows.iter().enumerate().map(row).collect::<String>() + "\n"
+        };
+        s.write("trees.conllu", &(tree("he", "book") + &tree("she", "letter")));
+        s.write("hyps.conllu", &(tree("letter", "he") + &tree("he", "letter")));
+        s.write("nbest.txt", "0 ||| letter reads a he ||| LM= -3 ||| -3\n0 ||| he reads a letter ||| LM= -4 ||| -4\n");
         s.write("en.map", "<eps>\t0\n<s>\t1\n</s>\t2\nbook\t3\nreads\t4\na\t5\n");
         s.write("ja.map", "<eps>\t0\n<s>\t1\n</s>\t2\n本\t3\n読む\t4\nを\t5\n");
         s.write(

@@ -1,5 +1,6 @@
 //! Which rules apply where: the chart of a sentence.
 
+pub mod bag;
 pub mod parse;
 pub mod show;
 

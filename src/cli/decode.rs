@@ -1,7 +1,7 @@
 //! `weft decode`: sentences to translations.
 
 mod output;
-mod run;
+pub(crate) mod run;
 
 use clap::Args;
 

@@ -11,6 +11,7 @@ pub mod fst;
 pub mod lattice;
 pub mod lm;
 pub mod memory;
+pub mod order;
 pub mod rescore;
 pub mod rules;
 
@@ -55,6 +56,8 @@ enum Command {
     Decode(decode::DecodeArgs),
     /// From aligned text to translations on shipped data, every command shown
     Demo(demo::DemoArgs),
+    /// Bags of words to sentences, with phrases of a text collection and language models
+    Order(order::OrderArgs),
     /// Translation rules: extract, score, filter, convert, make shallow
     Rules(rules::RulesArgs),
     /// How good translations and word orders are, and whether systems differ
@@ -99,6 +102,7 @@ impl Weft {
             Command::Lm(args) => args.run(),
             Command::Rules(args) => args.run(),
             Command::Decode(args) => args.run(),
+            Command::Order(args) => args.run(),
             Command::Demo(args) => args.run(),
             Command::Eval(args) => args.run(),
             Command::Rescore(args) => args.run(),

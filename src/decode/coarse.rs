@@ -57,8 +57,8 @@ impl Coarse {
         Coarse { bigrams, classes, states, null, begin }
     }
 
-    /// What a search asks for, with the models' weights. `likely`: what words cost after the word before them alone,
-    /// which may be too much, instead of the least that they can cost.
+    /// What a search asks for, with the models' weights. `likely`: what words are likely to cost, which may be too much, instead of the
+    /// least that they can cost.
     pub fn histories<'a>(
         &'a self,
         models: &'a [Model],
@@ -78,6 +78,9 @@ impl Coarse {
     }
 }
 
+/// Where the likely cost of a word lies between the least and what it costs after the word before it alone.
+const LIKELY: f64 = 0.3;
+
 struct Weighted<'a> {
     likely: bool,
     coarse: &'a Coarse,
@@ -95,7 +98,10 @@ impl Weighted<'_> {
         match self.oov_cost {
             _ if *scale == 0.0 => 0.0,
             Some(oov) if id == UNKNOWN => scale * oov,
-            _ if self.likely => scale * model.step(state(), id).1,
+            _ if self.likely && *scale > 0.0 => {
+                let least = self.coarse.bigrams[m].least(model, state(), id);
+                scale * (least + LIKELY * (model.step(state(), id).1 - least))
+            }
             // A model that counts against itself: the most that its word costs in any context.
             _ if *scale < 0.0 => scale * model.cost_bounds(id).1,
             _ => scale * self.coarse.bigrams[m].least(model, state(), id),

@@ -52,12 +52,12 @@ pub fn dump(decoder: &Decoder, t: &Translation, dir: &Path) -> Result<()> {
     Ok(())
 }
 
-fn write_text(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write_text(path: &Path, text: &str) -> Result<()> {
     io::create(&path.to_string_lossy())?.write_and_commit(text.as_bytes())
 }
 
 /// NAME.fst and NAME.txt, with words and names of cells.
-fn write(symbols: &Shared<SymbolTable>, fst: &FlatFst<Tropical>, path: &Path) -> Result<()> {
+pub(crate) fn write(symbols: &Shared<SymbolTable>, fst: &FlatFst<Tropical>, path: &Path) -> Result<()> {
     let fst = fst.clone().with_symbols(Some(symbols.clone()), Some(symbols.clone()));
     let base = path.to_string_lossy();
     let name = format!("{base}.txt");

@@ -103,7 +103,7 @@ pub fn hypotheses(decoder: &Decoder, t: &Translation) -> Result<Vec<Hypothesis>>
 }
 
 /// The paths of an n-best automaton, best first: words and cost.
-fn strings(paths: &FlatFst<Tropical>) -> Vec<(Vec<WordId>, f64)> {
+pub(crate) fn strings(paths: &FlatFst<Tropical>) -> Vec<(Vec<WordId>, f64)> {
     let mut found = vec![];
     if paths.start() == NO_STATE {
         return found;

@@ -35,14 +35,15 @@ pub use sentence::{Exactness, Translation};
 /// How the network becomes a lattice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Expansion {
-    /// Lazy where a beam is known (--prune, n-best lists, the best translation alone), full elsewhere
+    /// Where a beam is known (--prune, n-best lists, the best translation alone): lazy on small networks, pdt on others, with
+    /// what is found by pruned cells as a bound; full elsewhere
     #[default]
     Auto,
     /// Expand everything, then apply the language models
     Full,
     /// Expand and apply the models in one search, only what the beam needs
     Lazy,
-    /// Apply the models to the network as a pushdown automaton, then expand
+    /// Apply the models to the network as a pushdown automaton, best first, then expand
     Pdt,
 }
 

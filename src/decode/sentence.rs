@@ -1,7 +1,7 @@
 //! One sentence: chart, network, lattice, hypotheses.
 
 use super::hypotheses::{Hypothesis, hypotheses};
-use super::{DecodeConfig, Decoder, Expansion, Model, states_in};
+use super::{Decoder, Expansion, Model, states_in};
 use crate::chart::Chart;
 use crate::chart::parse::parse;
 use crate::error::{Error, Result};
@@ -12,7 +12,7 @@ use crate::lm::apply::{ApplyConfig, Boundaries, Term, apply_with_parts};
 use crate::rtn::agenda::{self, AgendaConfig};
 use crate::rtn::ahead::{Histories, Words};
 use crate::rtn::build::{BuildConfig, build};
-use crate::rtn::local::{Condition, LocalConfig, Pruned, prune_cells};
+use crate::rtn::local::{Condition, LocalConfig, Pruned, charges, prune_cells};
 use crate::rtn::network::Network;
 use crate::rtn::search::{Found, SearchConfig, best_first};
 use crate::rtn::small::smallest;
@@ -64,19 +64,21 @@ impl Translation {
 }
 
 /// Beams of the cells where memory is short, one after the other.
-const FORCED_BEAMS: [f64; 4] = [5.0, 3.0, 1.0, 0.0];
+const FORCED_BEAMS: [f64; 6] = [8.0, 6.0, 4.0, 2.0, 1.0, 0.0];
 /// Cells of forced pruning have this many states at least.
 const FORCED_STATES: usize = 50;
 /// States that one cell's search may make where memory is short.
-const FORCED_SEARCH: usize = 4000;
+const FORCED_SEARCH: usize = 10_000;
 /// Items of an exact search that is tried at once.
 const EASY_ITEMS: usize = 20_000;
-/// Items of an exact search: what takes more takes too long.
-const EXACT_ITEMS: usize = 400_000;
 /// Items of a search with pruned cells.
 const FORCED_ITEMS: usize = 300_000;
+/// Arcs of an expansion that is searched as it is.
+const SMALL: f64 = 1e6;
 /// Arcs of an expansion that is searched at once.
 const EASY: f64 = 1e8;
+/// What an item of a search takes, with all that comes with it, about.
+const BYTES_AN_ITEM: usize = 160;
 /// A first guess of how much worse the n-th best is than the best.
 const FIRST_BEAM: f64 = 2.0;
 /// From here on everything is taken.
@@ -85,11 +87,13 @@ const LAST_BEAM: f64 = 100.0;
 /// What a search may take.
 #[derive(Clone, Copy)]
 struct Effort {
+    how: Expansion,
     bytes: usize,
     items: usize,
     /// The cost of some translation.
     known: Option<f64>,
-    /// Look ahead with what words are likely to cost, not with the least.
+    /// Look ahead with what words are likely to cost, not with the least, and give back what was found when the items are
+    /// used up.
     likely: bool,
 }
 
@@ -181,7 +185,8 @@ impl Decoder {
     /// Fills in the first pass, exactly if it can be done in the memory there is.
     fn search(&self, rtn: &Rtn, t: &mut Translation) -> Result<()> {
         let bytes = self.config.max_memory;
-        let exact = Effort { bytes, items: usize::MAX, known: None, likely: false };
+        let how = self.config.expansion;
+        let exact = Effort { how, bytes, items: usize::MAX, known: None, likely: false };
         if !self.config.conditions.is_empty() {
             let pruned = self.prune_cells(rtn, &self.config.conditions, exact, usize::MAX)?;
             if pruned.cut > 0 {
@@ -203,23 +208,32 @@ impl Decoder {
             });
             return Ok(());
         }
-        // What is found at once need not be prepared for.
-        let items = if self.config.expansion == Expansion::Lazy { usize::MAX } else { EASY_ITEMS };
-        if expand::sizes(rtn)[rtn.root] <= EASY {
-            match self.pass(rtn, t, Effort { items, ..exact }) {
+        let size = expand::sizes(rtn)[rtn.root];
+        let first = match (self.config.expansion, self.first_beam()) {
+            // Small expansions are searched as they are; of others, what is found at once need not be prepared for.
+            (Expansion::Auto, Some(_)) if size <= SMALL => Some(Effort { how: Expansion::Lazy, ..exact }),
+            (Expansion::Auto, Some(_)) => (size <= EASY).then_some(Effort { items: EASY_ITEMS, ..exact }),
+            _ => Some(exact),
+        };
+        if let Some(effort) = first {
+            match self.pass(rtn, t, effort) {
                 Err(Error::Limit { .. }) => {}
                 other => return other,
             }
         }
         // What can be found in a moment says how much more there can be to find, and stands in where memory ends.
         let (pruned, beam) = self.forced(rtn, t, bytes)?;
-        let known = t.hypotheses.first().map(|h| h.cost);
-        let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
-        match self.pass(rtn, t, Effort { items: EXACT_ITEMS, known, ..exact }) {
-            Err(Error::Limit { .. }) => {}
-            other => return other,
+        if self.config.expansion == Expansion::Auto && self.first_beam().is_some() {
+            let known = t.hypotheses.first().map(|h| h.cost);
+            // Where nothing but the best is asked for, a quarter of the memory is tried: more takes long for little.
+            let items = bytes / BYTES_AN_ITEM / if self.config.prune.is_some() { 1 } else { 4 };
+            let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
+            match self.pass(rtn, t, Effort { items, known, ..exact }) {
+                Err(Error::Limit { .. }) => {}
+                other => return other,
+            }
+            (t.first, t.hypotheses) = (first, hypotheses);
         }
-        (t.first, t.hypotheses) = (first, hypotheses);
         t.exactness = Exactness::Forced(beam);
         t.pruned = Some(pruned);
         Ok(())
@@ -238,7 +252,9 @@ impl Decoder {
             // There is always a translation: what is left with the last beam is small, whatever it takes.
             let last_one = beam == 0.0;
             let (bytes, items) = if last_one { (usize::MAX, usize::MAX) } else { (bytes, FORCED_ITEMS) };
-            let effort = Effort { bytes, items, known: None, likely: true };
+            // One translation is found quickly; many within a beam are cut off where they become too many.
+            let how = if self.first_beam() == Some(0.0) { Expansion::Pdt } else { Expansion::Lazy };
+            let effort = Effort { how, bytes, items, known: None, likely: true };
             let condition = Condition { nt: None, min_span: 2, max_states: FORCED_STATES, beam };
             let done = self.prune_cells(rtn, &[condition], effort, FORCED_SEARCH).and_then(|pruned| {
                 self.pass(&pruned.rtn, t, effort)?;
@@ -259,6 +275,7 @@ impl Decoder {
             start: self.grammar.start(),
             max_bytes: effort.bytes,
             max_states,
+            likely: effort.likely,
         };
         let inside = ApplyConfig { boundaries: Boundaries::None, ..self.apply_config(None) };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
@@ -269,10 +286,10 @@ impl Decoder {
 
     /// From the network to the lattice with the models' costs and the hypotheses.
     fn pass(&self, rtn: &Rtn, t: &mut Translation, effort: Effort) -> Result<()> {
-        let DecodeConfig { expansion, .. } = self.config;
+        let expansion = effort.how;
         let two_passes = !self.second.is_empty();
         let room = states_in(effort.bytes);
-        let mut beam = self.first_beam();
+        let mut beam = self.first_beam().or(effort.likely.then_some(FORCED_BEAMS[0]));
         let full = match (expansion, beam) {
             (Expansion::Full, _) | (Expansion::Auto, None) => Some(expand::expand(rtn, room)?),
             _ => None,
@@ -306,22 +323,33 @@ impl Decoder {
         Ok(Scored { whole, rules: parts.swap_remove(0).fst })
     }
 
-    /// The network as a searcher has it, with what words cost at least.
-    fn network<'a, H: Histories>(&self, rtn: &Rtn, words: &'a mut Words<H>) -> Network<'a, H> {
+    /// The network as a searcher has it, with what words cost at least, or are likely to cost.
+    fn network<'a, H: Histories>(&self, rtn: &Rtn, words: &'a mut Words<H>, likely: bool) -> Result<Network<'a, H>> {
         let mut net = Network::new(words, Some(rtn.root));
-        rtn.cells.iter().for_each(|cell| net.push(cell));
-        net
+        let inside = ApplyConfig { boundaries: Boundaries::None, ..self.apply_config(None) };
+        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
+        let mut scorer = Models::new(&terms, &self.labels, &inside)?;
+        for cell in &rtn.cells {
+            let charged = likely.then(|| charges(cell, &mut scorer));
+            net.push(cell, charged.as_deref());
+        }
+        Ok(net)
     }
 
     fn lazy(&self, rtn: &Rtn, beam: Option<f64>, effort: Effort) -> Result<Scored> {
         let beam = beam.unwrap_or(f64::INFINITY);
         let apply = self.search_config();
-        let search =
-            SearchConfig { beam, bound: f64::INFINITY, max_bytes: effort.bytes, max_states: usize::MAX, cut: false };
+        let search = SearchConfig {
+            beam,
+            bound: f64::INFINITY,
+            max_bytes: effort.bytes,
+            max_states: effort.items,
+            cut: effort.likely,
+        };
         let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
         let mut scorer = Models::new(&terms, &self.labels, &apply)?;
         let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &apply, effort.likely));
-        let found = best_first(&mut self.network(rtn, &mut words), rtn.root, &mut scorer, &search)?;
+        let found = best_first(&mut self.network(rtn, &mut words, effort.likely)?, rtn.root, &mut scorer, &search)?;
         self.finish(found, beam, effort.bytes)
     }
 
@@ -339,10 +367,11 @@ impl Decoder {
             max_bytes: effort.bytes,
             max_items: effort.items,
         };
-        let found = match agenda::search(&mut self.network(rtn, &mut words), rtn.root, &mut scorer, &config)? {
-            Some(agenda) => parts::expand(&agenda, beam, effort.bytes)?,
-            None => Found::default(),
-        };
+        let found =
+            match agenda::search(&mut self.network(rtn, &mut words, effort.likely)?, rtn.root, &mut scorer, &config)? {
+                Some(agenda) => parts::expand(&agenda, beam, effort.bytes)?,
+                None => Found::default(),
+            };
         self.finish(found, beam, effort.bytes)
     }
 

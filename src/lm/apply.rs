@@ -52,6 +52,10 @@ pub enum Boundaries {
     Present,
     /// Nowhere: a path begins and ends in the middle of a sentence
     None,
+    /// A path begins a sentence, after <s>, and ends in the middle of it
+    Begin,
+    /// A path begins in the middle of a sentence and ends it: its </s> is scored
+    End,
 }
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -78,6 +78,8 @@ pub fn automaton<W: Weight>(model: &NgramModel, config: &AutomatonConfig) -> Res
     let boundaries = config.boundaries;
     let (begin, end) = match (boundaries, model.begin(), model.end_word()) {
         (Boundaries::None, ..) => (model.null(), None),
+        (Boundaries::Begin, Some(begin), _) => (begin, None),
+        (Boundaries::End, _, Some(end)) => (model.null(), Some(end)),
         (_, Some(begin), Some(end)) => (begin, Some(end)),
         _ => {
             return Err(Error::op(
@@ -128,8 +130,8 @@ impl Maker<'_> {
         let mut row: Vec<Way> = vec![];
         for s in 0..states {
             let finality = match (self.config.boundaries, self.end) {
-                (Boundaries::Add, Some(end)) => W::from_f64(self.model.step(s, end).1),
-                (Boundaries::None, _) => W::ONE,
+                (Boundaries::Add | Boundaries::End, Some(end)) => W::from_f64(self.model.step(s, end).1),
+                (Boundaries::None | Boundaries::Begin, _) => W::ONE,
                 _ => W::ZERO,
             };
             b.add_state(finality);

@@ -15,6 +15,7 @@ pub mod automaton;
 pub mod bigrams;
 pub mod binary;
 pub mod build;
+pub mod classes;
 pub mod estimate;
 pub mod layout;
 pub mod model;

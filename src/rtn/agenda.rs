@@ -52,6 +52,8 @@ pub struct Edge {
 pub const NO_CALL: u32 = u32::MAX;
 /// Among states: where an instance is left.
 pub const EXIT: StateId = NO_STATE;
+/// Sums in another order may differ by so much.
+const TINY: f64 = 1e-7;
 /// Nothing follows in a list.
 const NO_MORE: u32 = u32::MAX;
 /// Numbers of the queue from here up are calls.
@@ -162,7 +164,7 @@ impl Agenda {
         }
         let item = &mut self.items[to as usize];
         let f = self.state[instance as usize].outside + cost + item.ahead;
-        if f > self.limit {
+        if f > self.limit + TINY {
             return;
         }
         let better = cost < item.cost;
@@ -237,8 +239,7 @@ pub fn search<H: Histories, S: Scorer>(
     let mut taken = 0usize;
     let mut last = (FIRST_LOOK / 2, f64::NEG_INFINITY);
     while let Some((f, number)) = agenda.queue.pop() {
-        // Two ways to the same sum may differ in its last bits.
-        if f > agenda.limit + 1e-9 * (1.0 + agenda.limit.abs()) {
+        if f > agenda.limit + TINY {
             break;
         }
         taken += 1;
@@ -312,7 +313,7 @@ pub fn search<H: Histories, S: Scorer>(
             match pointed(a.label) {
                 Some(cell) => {
                     let f = before + a.rest + net.least(cell, item.class);
-                    if f <= agenda.limit && net.start(cell) != NO_STATE {
+                    if f <= agenda.limit + TINY && net.start(cell) != NO_STATE {
                         let at = agenda.calls.len() as u32;
                         agenda.calls.push(Call { from: number, arc: i as u32, next: NO_MORE });
                         agenda.queue.push(f, CALL + at);
@@ -323,12 +324,16 @@ pub fn search<H: Histories, S: Scorer>(
                 }
                 None => {
                     // What cannot be in the beam need not be asked for.
-                    if before + a.rest + net.words.least(item.class, a.word) > agenda.limit
+                    if before + a.rest + net.charge(&a, item.class) > agenda.limit + TINY
                         && !net.words.is_silent(a.word)
                     {
                         continue;
                     }
                     let (to, charged) = scorer.step(models, a.label as u32);
+                    // Nor need it be numbered.
+                    if before + a.rest + charged > agenda.limit + TINY && !net.words.is_silent(a.word) {
+                        continue;
+                    }
                     edge.models = charged;
                     let class = net.words.after(item.class, a.word);
                     let cost = item.cost + a.weight as f64 + charged;

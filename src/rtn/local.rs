@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::fst::flat::{Arc, FlatFst, Label, NO_STATE, ScatterBuilder, StateId};
 use crate::fst::replace::{Labeling, ReplaceConfig, replace};
 use crate::fst::semiring::Tropical;
+use crate::fst::visit;
 use crate::lm::apply::scorer::Scorer;
 use crate::rules::grammar::Nt;
 
@@ -46,6 +47,8 @@ pub struct LocalConfig {
     pub max_bytes: usize,
     /// States of one cell's search at most; what was found by then is kept.
     pub max_states: usize,
+    /// Look ahead with what words are likely to cost: what is lost is not much, and the search is much shorter.
+    pub likely: bool,
 }
 
 /// A network with pruned cells.
@@ -80,7 +83,8 @@ pub fn prune_cells<H: Histories, S: Scorer>(
         let size = cell.num_states() as f64 + calls.map(|d| sizes[d] - 2.0).sum::<f64>();
         let fits = |q: &&Condition| q.applies(&rtn.spans[c], config.start) && size >= q.max_states as f64;
         let condition = config.conditions.iter().filter(fits).max_by_key(|q| (q.min_span, q.max_states));
-        net.push(&cell);
+        let charged = config.likely.then(|| charges(&cell, scorer));
+        net.push(&cell, charged.as_deref());
         let Some(condition) = condition else {
             sizes.push(size);
             out.cells.push(cell);
@@ -100,7 +104,8 @@ pub fn prune_cells<H: Histories, S: Scorer>(
             return Err(Error::op("local pruning", "a cell came out empty: a model gives its words no probability"));
         }
         net.pop();
-        net.push(&pruned);
+        let charged = config.likely.then(|| charges(&pruned, scorer));
+        net.push(&pruned, charged.as_deref());
         sizes.push(pruned.num_states() as f64);
         out.cells.push(pruned);
     }
@@ -233,4 +238,29 @@ fn in_the_beam(found: &Found, beam: f64) -> FlatFst<Tropical> {
         }
     }
     out.finish()
+}
+
+/// What the models charge for the words of every arc that has words before it in its cell; NaN for others. Where several
+/// ways lead to a state, by one of them.
+pub fn charges<S: Scorer>(fst: &FlatFst<Tropical>, scorer: &mut S) -> Vec<f64> {
+    let mut charged = vec![f64::NAN; fst.num_arcs()];
+    // The models' state of one way to get there, if it knows a word.
+    let mut models: Vec<Option<u32>> = vec![None; fst.num_states()];
+    let null = scorer.start();
+    for s in visit::topological_order(fst).unwrap_or_default() {
+        for i in fst.range(s) {
+            let a = &fst.all_arcs()[i];
+            if a.ilabel == 0 || pointed(a.ilabel).is_some() {
+                models[a.nextstate as usize] = None;
+                continue;
+            }
+            let before = models[s as usize];
+            let (to, cost) = scorer.step(before.unwrap_or(null), a.ilabel as u32);
+            if before.is_some() {
+                charged[i] = cost;
+            }
+            models[a.nextstate as usize] = Some(to);
+        }
+    }
+    charged
 }

@@ -4,12 +4,13 @@
 //! Chart ──build──► Rtn ──expand (full)───────────────────► lattice ──lm──► lattice
 //!                   ├──── local: cells pruned with the LM ──┘
 //!                   ├──── lazy: network × LM, best first, only what a beam needs ──► lattice
-//!                   └──── pushdown: network × LM as a network, then expanded ──────► lattice
+//!                   └──── agenda: network × LM as a pushdown automaton, best first ──parts──► lattice
 //! Chart × lattice ──rule_lattice──► transducer from rules to words
 //! ```
 
 pub mod agenda;
 pub mod ahead;
+pub mod bag;
 pub mod build;
 pub mod cell;
 pub mod derive;

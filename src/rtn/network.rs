@@ -25,6 +25,8 @@ pub struct NetArc {
     pub next: StateId,
     /// The word as the sentence numbers it; `NO_WORD`: a pointer or an epsilon.
     pub word: u32,
+    /// What the models charge for the word, where that is taken for known; NaN: it depends on the class.
+    pub charge: f64,
     /// Of a word that counts: the weight and the least cost after it. Of a pointer: the weight and the least cost after
     /// the cell, whatever its last word is. Of others: the weight.
     pub rest: f64,
@@ -89,23 +91,21 @@ impl<'a, H: Histories> Network<'a, H> {
         }
     }
 
-    /// Adds a cell whose pointers lead to cells that are there. Every word of it must be in `words`.
-    pub fn push(&mut self, fst: &FlatFst<Tropical>) {
+    /// Adds a cell whose pointers lead to cells that are there. Every word of it must be in `words`. `charges`: what the
+    /// models charge for the words of some arcs, by their place; NaN for others.
+    pub fn push(&mut self, fst: &FlatFst<Tropical>, charges: Option<&[f64]>) {
         let base = self.finals.len() as StateId;
         let first_arc = self.arcs.len();
         let cell = self.outlines.len();
         let ends = self.root == Some(cell);
         for s in fst.states() {
-            for a in fst.arcs(s) {
-                let word =
-                    if a.ilabel == 0 || pointed(a.ilabel).is_some() { NO_WORD } else { self.words.number(a.ilabel) };
-                self.arcs.push(NetArc {
-                    label: a.ilabel,
-                    weight: a.weight.0,
-                    next: base + a.nextstate,
-                    word,
-                    rest: 0.0,
-                });
+            for i in fst.range(s) {
+                let a = &fst.all_arcs()[i];
+                let is_word = a.ilabel != 0 && pointed(a.ilabel).is_none();
+                let word = if is_word { self.words.number(a.ilabel) } else { NO_WORD };
+                let charge = charges.map_or(f64::NAN, |c| c[i]);
+                let (label, weight, next) = (a.ilabel, a.weight.0, base + a.nextstate);
+                self.arcs.push(NetArc { label, weight, next, word, charge, rest: 0.0 });
             }
             self.offsets.push(self.arcs.len() as u32);
             self.finals.push(fst.final_weight(s).0);
@@ -249,7 +249,7 @@ impl<'a, H: Histories> Network<'a, H> {
             let via = match pointed(a.label) {
                 Some(c) => a.rest + self.least(c, class),
                 None if self.is_silent(&a) => a.weight as f64 + self.ahead(ends, a.next, class),
-                None => a.rest + self.words.least(class, a.word),
+                None => a.rest + self.charge(&a, class),
             };
             least = least.min(via);
         }
@@ -257,6 +257,12 @@ impl<'a, H: Histories> Network<'a, H> {
             self.wide.insert((s, class), least);
         }
         least
+    }
+
+    /// What the models charge at least, or are taken to charge, for the word of an arc after this class.
+    #[inline]
+    pub fn charge(&mut self, a: &NetArc, class: u32) -> f64 {
+        if a.charge.is_nan() { self.words.least(class, a.word) } else { a.charge }
     }
 
     /// The least cost of a cell after this class.

@@ -231,7 +231,7 @@ fn expand_parts(parts: &[Vec<Part>], root: usize, beam: f64, max_bytes: usize) -
     let all = cells.iter().flat_map(|c| c.all_arcs()).map(|a| a.ilabel);
     let mut words = Words::of(all.filter(|&l| l != 0 && pointed(l).is_none()).collect(), known());
     let mut net = Network::new(&mut words, None);
-    cells.iter().for_each(|c| net.push(c));
+    cells.iter().for_each(|c| net.push(c, None));
     let config = SearchConfig { beam, bound: f64::INFINITY, max_bytes, max_states: usize::MAX, cut: false };
     let mut found = best_first(&mut net, cells.len() - 1, &mut known(), &config)?;
     for fst in [&mut found.network, &mut found.whole] {

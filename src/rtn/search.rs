@@ -183,11 +183,15 @@ pub fn best_first<H: Histories, S: Scorer>(
                 }
                 None if a.label == 0 => (states.number(stack, a.next, models), 0.0, 0, class),
                 None => {
-                    let hope = g + a.rest + net.words.least(class, a.word) + above;
+                    let hope = g + a.rest + net.charge(&a, class) + above;
                     if hope > limit + TINY && !net.words.is_silent(a.word) {
                         continue;
                     }
                     let (to, charged) = scorer.step(models, a.label as u32);
+                    // Nor need it be numbered.
+                    if g + a.rest + charged + above > limit + TINY && !net.words.is_silent(a.word) {
+                        continue;
+                    }
                     (states.number(stack, a.next, to), charged, a.label, net.words.after(class, a.word))
                 }
             };

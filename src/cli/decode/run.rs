@@ -197,7 +197,7 @@ impl Counts {
 }
 
 /// Numbers in order, as `--range` takes them; the first few.
-fn ranges(numbers: &[usize]) -> String {
+pub fn ranges(numbers: &[usize]) -> String {
     const MOST: usize = 12;
     let mut ranges: Vec<(usize, usize)> = vec![];
     for &n in numbers {

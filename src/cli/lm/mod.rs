@@ -2,6 +2,7 @@
 
 mod apply;
 mod automaton;
+mod classes;
 mod compile;
 pub(crate) mod estimate;
 mod info;
@@ -33,6 +34,7 @@ enum LmCommand {
     Info(info::Cmd),
     Fst(automaton::Cmd),
     Apply(apply::Cmd),
+    Classes(classes::Cmd),
 }
 
 impl LmArgs {
@@ -44,6 +46,7 @@ impl LmArgs {
             LmCommand::Info(c) => c.run(),
             LmCommand::Fst(c) => c.run(),
             LmCommand::Apply(c) => c.run(),
+            LmCommand::Classes(c) => c.run(),
         }
     }
 }

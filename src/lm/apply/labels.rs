@@ -109,7 +109,9 @@ impl Labels {
                 ),
             ));
         };
-        if [BEGIN, END].contains(&word) && config.boundaries == Boundaries::Add {
+        if [BEGIN, END].contains(&word)
+            && matches!(config.boundaries, Boundaries::Add | Boundaries::Begin | Boundaries::End)
+        {
             return Err(Error::op(
                 OP,
                 format!("the lattice has {word} on an arc; its boundaries are there already: use --boundaries present"),

@@ -59,6 +59,8 @@ impl<'a> One<'a> {
             (Boundaries::None, begin, _) => (model.null(), begin.unwrap_or(model.null()), None),
             (Boundaries::Add, Some(begin), Some(end)) => (begin, begin, Some(end)),
             (Boundaries::Present, Some(begin), Some(_)) => (model.null(), begin, None),
+            (Boundaries::Begin, Some(begin), _) => (begin, begin, None),
+            (Boundaries::End, begin, Some(end)) => (model.null(), begin.unwrap_or(model.null()), Some(end)),
             _ => return missing(),
         };
         Ok(One {

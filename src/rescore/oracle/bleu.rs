@@ -27,7 +27,8 @@ impl<'a> References<'a> {
     pub fn stats(&mut self, words: &[u32]) -> BleuStats {
         self.hypothesis.clear();
         self.hypothesis.extend(words.iter().map(|&w| if w == OTHER { self.other } else { w }));
-        BleuStats::of(&self.hypothesis, &self.words, self.other as usize, &mut self.matcher)
+        let most = self.hypothesis.iter().fold(self.other, |most, &w| most.max(w));
+        BleuStats::of(&self.hypothesis, &self.words, most as usize, &mut self.matcher)
     }
 }
 

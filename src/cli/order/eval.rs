@@ -1,0 +1,259 @@
+//! `weft order eval`: how good ordered sentences are, as the paper's tables and figure have it.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::cli::env::Status;
+use crate::error::{Error, Result};
+use crate::eval::metric::Workspace;
+use crate::format::{binary, io, template};
+use crate::fst::any::AnyFst;
+use crate::fst::flat::FlatFst;
+use crate::fst::semiring::Tropical;
+use crate::order::score::{BySize, Stats};
+use crate::rescore::oracle::{Method, OracleConfig, Reference, oracle};
+
+/// Judge ordered sentences: BLEU and exact matches, by size of the bag, and what lists and lattices could have given
+#[derive(Args, Debug)]
+#[command(
+    long_about = "Judge ordered sentences. For every OUTPUT a row: BLEU (sacreBLEU's, on the tokens as they are) and SPR, the \
+                  percentage of sentences that are exactly the reference; with --nbest and --lattices also the BLEU of the \
+                  best sentence of each list and of the best path of each lattice (tables 1 and 2 of the paper). Then both by \
+                  size of the bag (figure 8).",
+    after_help = "Examples:\n  weft order --text train.en --lm en.arpa test.bag -o out.txt && weft order eval test.en out.txt\n  \
+                  weft order --text train.en --lm en.arpa --nbest 100 --lattices 'lats/?.fst' test.bag -o nbest.txt && weft order eval test.en --nbest nbest.txt --lattices 'lats/?.fst' --json eval.json --svg eval.svg"
+)]
+pub struct Cmd {
+    /// The sentences that were meant, one a line
+    #[arg(value_name = "REFERENCE")]
+    reference: String,
+    /// Ordered sentences, one a line; several to compare
+    #[arg(value_name = "OUTPUT")]
+    outputs: Vec<String>,
+    /// N-best lists in the format of Moses, for the oracle; without OUTPUT their first sentences are judged
+    #[arg(long, value_name = "FILE")]
+    nbest: Option<String>,
+    /// Lattices, for the oracle: a name with `?` for the number of the line
+    #[arg(long, value_name = "FILE")]
+    lattices: Option<String>,
+    /// Write everything as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<String>,
+    /// Draw BLEU and SPR by size of the bag
+    #[arg(long, value_name = "FILE")]
+    svg: Option<String>,
+}
+
+/// A row of the table.
+struct Row {
+    name: String,
+    scores: BySize,
+}
+
+impl Cmd {
+    pub fn run(&self) -> Result<Status> {
+        let (shown, text) = io::read_text(&self.reference)?;
+        let reference: Vec<&str> = text.lines().collect();
+        if reference.is_empty() {
+            return Err(Error::text(&shown, 1, 1, "no sentences"));
+        }
+        let mut rows = vec![];
+        for name in &self.outputs {
+            let (shown, text) = io::read_text(name)?;
+            let lines: Vec<&str> = text.lines().collect();
+            if lines.len() != reference.len() {
+                let message = format!("{} lines, but {} has {}", lines.len(), self.reference, reference.len());
+                return Err(Error::text(&shown, lines.len().min(reference.len()) + 1, 1, message));
+            }
+            rows.push(row(name, &reference, lines.into_iter()));
+        }
+        if let Some(name) = &self.nbest {
+            let lists = read_lists(name, reference.len())?;
+            let first = |l: &Vec<String>| l.first().cloned().unwrap_or_default();
+            if self.outputs.is_empty() {
+                let best: Vec<String> = lists.iter().map(first).collect();
+                rows.push(row(name, &reference, best.iter().map(String::as_str)));
+            }
+            let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+            let mut work = Workspace::default();
+            let best = |(l, r): (&Vec<String>, &&str)| list_oracle(l, r, &mut work).unwrap_or_default();
+            let best: Vec<String> = lists.iter().zip(&reference).map(best).collect();
+            rows.push(row(&format!("{longest}-best oracle"), &reference, best.iter().map(String::as_str)));
+        }
+        if let Some(name) = &self.lattices {
+            let best = self.lattice_oracles(name, &reference)?;
+            rows.push(row("lattice oracle", &reference, best.iter().map(String::as_str)));
+        }
+        if rows.is_empty() {
+            return Err(Error::usage("nothing to judge: name ordered sentences, or --nbest, or --lattices"));
+        }
+        print!("{}", table(&rows));
+        if let Some(name) = &self.json {
+            io::create(name)?.write_and_commit(format!("{:#}\n", to_json(&rows)).as_bytes())?;
+        }
+        if let Some(name) = &self.svg {
+            io::create(name)?.write_and_commit(plot(&rows[0]).as_bytes())?;
+        }
+        Ok(Status::Done)
+    }
+
+    fn lattice_oracles(&self, name: &str, reference: &[&str]) -> Result<Vec<String>> {
+        use rayon::prelude::*;
+        if !template::is_template(name) {
+            return Err(Error::usage(format!("--lattices {name}: put `?` in the name for the number of the line")));
+        }
+        let one = |(i, r): (usize, &&str)| {
+            let file = template::fill(name, &(i + 1).to_string());
+            let AnyFst::Standard(fst) = binary::read(&file)? else {
+                return Err(Error::usage(format!("{file}: expected a lattice with tropical weights")));
+            };
+            lattice_oracle(&file, &fst, r)
+        };
+        reference.par_iter().enumerate().map(one).collect()
+    }
+}
+
+/// The path of a lattice that is most like the reference, by the linear approximation of BLEU (Sokolov et al. 2012).
+fn lattice_oracle(file: &str, fst: &FlatFst<Tropical>, reference: &str) -> Result<String> {
+    let wrong = |what: String| Error::usage(format!("{file}: {what}"));
+    let symbols = fst.osyms.as_ref().ok_or_else(|| wrong("the lattice has no symbols".into()))?;
+    let lines = [reference];
+    let reference = Reference::new(&lines);
+    let config = OracleConfig { method: Method::Grid, max_states: ORACLE_STATES };
+    let word = |label: i32| symbols.symbol(label as i64).ok_or_else(|| wrong(format!("label {label} has no symbol")));
+    let best = oracle(fst, &reference.words, |label| Ok(reference.number(word(label)?)), &config)?;
+    let labels = best.path.iter().map(|&(label, _)| label).filter(|&label| label != 0);
+    Ok(labels.map(word).collect::<Result<Vec<_>>>()?.join(" "))
+}
+
+/// States of a lattice with the n-grams of its reference at most.
+const ORACLE_STATES: usize = 20_000_000;
+
+/// The best sentence of a list by BLEU, the first of equally good ones.
+fn list_oracle(list: &[String], reference: &str, work: &mut Workspace) -> Option<String> {
+    let mut best: Option<(f64, &String)> = None;
+    for sentence in list {
+        let bleu = Stats::of(reference, sentence, work).sentence_bleu();
+        if best.is_none_or(|(b, _)| bleu > b) {
+            best = Some((bleu, sentence));
+        }
+    }
+    best.map(|(_, sentence)| sentence.clone())
+}
+
+fn row<'a>(name: &str, reference: &[&str], lines: impl Iterator<Item = &'a str>) -> Row {
+    let mut scores = BySize::default();
+    let mut work = Workspace::default();
+    for (r, line) in reference.iter().zip(lines) {
+        scores.add(r, &Stats::of(r, line, &mut work));
+    }
+    Row { name: name.to_string(), scores }
+}
+
+/// The sentences of n-best lists, by the number of the list.
+fn read_lists(name: &str, count: usize) -> Result<Vec<Vec<String>>> {
+    let (shown, text) = io::read_text(name)?;
+    let mut lists = vec![vec![]; count];
+    for (i, line) in text.lines().enumerate() {
+        let wrong = |what: String| Error::text(&shown, i + 1, 1, what);
+        let mut fields = line.split("|||").map(str::trim);
+        let (Some(number), Some(words)) = (fields.next(), fields.next()) else {
+            return Err(wrong("expected `number ||| words ||| features ||| score`".into()));
+        };
+        let number: usize = number.parse().map_err(|_| wrong(format!("{number:?} is not the number of a sentence")))?;
+        let list =
+            lists.get_mut(number).ok_or_else(|| wrong(format!("number {number}, but there are {count} references")))?;
+        list.push(words.to_string());
+    }
+    Ok(lists)
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut out = String::new();
+    let width = rows.iter().map(|r| r.name.chars().count()).max().unwrap_or(0).max(6);
+    let _ = writeln!(out, "{:width$}  {:>9}  {:>6}  {:>6}", "system", "sentences", "BLEU", "SPR");
+    for r in rows {
+        let s = &r.scores.all;
+        let _ = writeln!(out, "{:width$}  {:>9}  {:>6.2}  {:>6.2}", r.name, s.sentences, s.bleu(), s.exact_rate());
+    }
+    let _ = writeln!(out, "\n{:width$}  {:>9}  {:>9}  {:>6}  {:>6}", "system", "bag size", "sentences", "BLEU", "SPR");
+    for r in rows {
+        for (&class, s) in &r.scores.classes {
+            let (from, to) = BySize::sizes(class);
+            let size = format!("{from}-{to}");
+            let (bleu, spr) = (s.bleu(), s.exact_rate());
+            let _ = writeln!(out, "{:width$}  {size:>9}  {:>9}  {bleu:>6.2}  {spr:>6.2}", r.name, s.sentences);
+        }
+    }
+    out
+}
+
+fn to_json(rows: &[Row]) -> Value {
+    let scores = |s: &Stats| json!({"sentences": s.sentences, "bleu": s.bleu(), "spr": s.exact_rate()});
+    let one = |r: &Row| {
+        let classes = r.scores.classes.iter().map(|(&class, s)| {
+            let (from, to) = BySize::sizes(class);
+            json!({"from": from, "to": to, "scores": scores(s)})
+        });
+        json!({"system": r.name, "scores": scores(&r.scores.all), "by_size": classes.collect::<Vec<_>>()})
+    };
+    Value::Array(rows.iter().map(one).collect())
+}
+
+/// A line of the drawing: its name, its colour and what it shows.
+type Line = (&'static str, &'static str, fn(&Stats) -> f64);
+
+/// BLEU and SPR of a system by size of the bag, as a drawing.
+fn plot(row: &Row) -> String {
+    let (width, height, left, top) = (560.0, 320.0, 52.0, 36.0);
+    let n = row.scores.classes.len().max(1);
+    let x = |i: usize| left + (width - left - 20.0) * (i as f64 + 0.5) / n as f64;
+    let y = |v: f64| top + (height - top - 56.0) * (1.0 - v / 100.0);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
+         <text x=\"{left}\" y=\"20\" font-weight=\"bold\">{} by size of the bag</text>\n",
+        escape(&row.name)
+    );
+    for v in (0..=100).step_by(20) {
+        let (at, right) = (y(v as f64), width - 20.0);
+        let _ = writeln!(
+            out,
+            "<line x1=\"{left}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\" stroke=\"#ddd\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{v}</text>",
+            left - 6.0,
+            at + 4.0
+        );
+    }
+    for (i, &class) in row.scores.classes.keys().enumerate() {
+        let (from, to) = BySize::sizes(class);
+        let (at, bottom) = (x(i), height - 38.0);
+        let _ = writeln!(out, "<text x=\"{at:.1}\" y=\"{bottom}\" text-anchor=\"middle\">{from}-{to}</text>");
+    }
+    let middle = (left + width - 20.0) / 2.0;
+    let _ = writeln!(out, "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">words</text>", height - 20.0);
+    let lines: [Line; 2] = [("BLEU", "#1f6fb4", Stats::bleu), ("SPR", "#c0392b", Stats::exact_rate)];
+    for (k, (name, colour, value)) in lines.into_iter().enumerate() {
+        let points: Vec<(f64, f64)> =
+            row.scores.classes.values().enumerate().map(|(i, s)| (x(i), y(value(s)))).collect();
+        let path: Vec<String> = points.iter().map(|(a, b)| format!("{a:.1},{b:.1}")).collect();
+        let _ = writeln!(
+            out,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+            path.join(" ")
+        );
+        for (a, b) in points {
+            let _ = writeln!(out, "<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"3\" fill=\"{colour}\"/>");
+        }
+        let (at, line) = (width - 90.0, 16.0 + 15.0 * k as f64);
+        let _ = writeln!(out, "<rect x=\"{at}\" y=\"{:.1}\" width=\"12\" height=\"3\" fill=\"{colour}\"/>", line - 4.0);
+        let _ = writeln!(out, "<text x=\"{}\" y=\"{line:.1}\">{name}</text>", at + 18.0);
+    }
+    out + "</svg>\n"
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
