@@ -177,7 +177,7 @@ fn beams_keep_all_that_is_in_them() {
         let all = expected(&case, Some(&lm));
         let best = all.values().copied().fold(f64::INFINITY, f64::min);
         for beam in [0.0, 1.5, 4.0] {
-            for expansion in [Expansion::Full, Expansion::Lazy, Expansion::Pdt] {
+            for expansion in [Expansion::Auto, Expansion::Full, Expansion::Lazy, Expansion::Pdt] {
                 let got = decode(&case, model(&lm), DecodeConfig { expansion, prune: Some(beam), ..config(&case) });
                 let what = format!("{seed} {expansion:?} beam {beam}");
                 for (words, cost) in &all {

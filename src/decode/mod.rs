@@ -125,6 +125,7 @@ impl Decoder {
         let terms: Vec<Term> = models.iter().map(Model::term).collect();
         let silent = ApplyConfig { silent: config.silent, ..ApplyConfig::default() };
         let labels = Labels::of_words(model_words.iter().map(|(w, _)| w), &terms, &silent);
+        models.iter().chain(&second).for_each(|m| m.model.prepare());
         let coarse = Coarse::new(&models, &labels);
         let symbols = Shared::new(grammar.vocab.to_symbols("words"));
         Ok(Decoder { grammar, models, second, config, model_words, labels, coarse, integers, symbols })

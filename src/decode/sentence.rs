@@ -12,11 +12,12 @@ use crate::lm::apply::{ApplyConfig, Boundaries, Term, apply_with_parts};
 use crate::rtn::agenda::{self, AgendaConfig};
 use crate::rtn::ahead::{Histories, Words};
 use crate::rtn::build::{BuildConfig, build};
+use crate::rtn::contract::contract;
 use crate::rtn::local::{Condition, LocalConfig, Pruned, charges, prune_cells};
 use crate::rtn::network::Network;
 use crate::rtn::search::{Found, SearchConfig, best_first};
 use crate::rtn::small::smallest;
-use crate::rtn::{Rtn, expand, parts};
+use crate::rtn::{Rtn, expand, parts, whole};
 use crate::text::vocab::WordId;
 
 /// Whether anything but the beam of the result was cut away.
@@ -95,6 +96,8 @@ struct Effort {
     /// Look ahead with what words are likely to cost, not with the least, and give back what was found when the items are
     /// used up.
     likely: bool,
+    /// Compose everything first, if it fits.
+    whole: bool,
 }
 
 impl Decoder {
@@ -186,7 +189,7 @@ impl Decoder {
     fn search(&self, rtn: &Rtn, t: &mut Translation) -> Result<()> {
         let bytes = self.config.max_memory;
         let how = self.config.expansion;
-        let exact = Effort { how, bytes, items: usize::MAX, known: None, likely: false };
+        let exact = Effort { how, bytes, items: usize::MAX, known: None, likely: false, whole: false };
         if !self.config.conditions.is_empty() {
             let pruned = self.prune_cells(rtn, &self.config.conditions, exact, usize::MAX)?;
             if pruned.cut > 0 {
@@ -211,7 +214,9 @@ impl Decoder {
         let size = expand::sizes(rtn)[rtn.root];
         let first = match (self.config.expansion, self.first_beam()) {
             // Small expansions are searched as they are; of others, what is found at once need not be prepared for.
-            (Expansion::Auto, Some(_)) if size <= SMALL => Some(Effort { how: Expansion::Lazy, ..exact }),
+            (Expansion::Auto, Some(_)) if size <= SMALL => {
+                Some(Effort { how: Expansion::Lazy, whole: true, ..exact })
+            }
             (Expansion::Auto, Some(_)) => (size <= EASY).then_some(Effort { items: EASY_ITEMS, ..exact }),
             _ => Some(exact),
         };
@@ -254,7 +259,7 @@ impl Decoder {
             let (bytes, items) = if last_one { (usize::MAX, usize::MAX) } else { (bytes, FORCED_ITEMS) };
             // One translation is found quickly; many within a beam are cut off where they become too many.
             let how = if self.first_beam() == Some(0.0) { Expansion::Pdt } else { Expansion::Lazy };
-            let effort = Effort { how, bytes, items, known: None, likely: true };
+            let effort = Effort { how, bytes, items, known: None, likely: true, whole: false };
             let condition = Condition { nt: None, min_span: 2, max_states: FORCED_STATES, beam };
             let done = self.prune_cells(rtn, &[condition], effort, FORCED_SEARCH).and_then(|pruned| {
                 self.pass(&pruned.rtn, t, effort)?;
@@ -294,11 +299,25 @@ impl Decoder {
             (Expansion::Full, _) | (Expansion::Auto, None) => Some(expand::expand(rtn, room)?),
             _ => None,
         };
+        let small = match effort.whole {
+            true => Some(contract(&expand::expand_root(rtn, rtn.root, room)?)),
+            false => None,
+        };
+        let apply = self.search_config();
+        let terms: Vec<Term> = self.models.iter().map(Model::term).collect();
+        let whole = match &small {
+            Some(small) => whole::compose(small, &mut Models::new(&terms, &self.labels, &apply)?, effort.bytes / 2),
+            None => None,
+        };
         loop {
-            t.first = match (&full, expansion) {
-                (Some(full), _) => self.apply(full, &self.models, beam, room)?,
-                (None, Expansion::Lazy) => self.lazy(rtn, beam, effort)?,
-                (None, _) => self.pushdown(rtn, beam, effort)?,
+            t.first = match (&full, &whole, expansion) {
+                (Some(full), _, _) => self.apply(full, &self.models, beam, room)?,
+                (None, Some(whole), _) => {
+                    let beam = beam.unwrap_or(f64::INFINITY);
+                    self.finish(whole.within(beam), beam, effort.bytes)?
+                }
+                (None, None, Expansion::Lazy) => self.lazy(rtn, beam, effort)?,
+                (None, None, _) => self.pushdown(rtn, beam, effort)?,
             };
             if two_passes {
                 break;
@@ -350,7 +369,7 @@ impl Decoder {
         let mut scorer = Models::new(&terms, &self.labels, &apply)?;
         let mut words = Words::new(rtn, self.coarse.histories(&self.models, &self.labels, &apply, effort.likely));
         let found = best_first(&mut self.network(rtn, &mut words, effort.likely)?, rtn.root, &mut scorer, &search)?;
-        self.finish(found, beam, effort.bytes)
+        self.finish(found.network, beam, effort.bytes)
     }
 
     fn pushdown(&self, rtn: &Rtn, beam: Option<f64>, effort: Effort) -> Result<Scored> {
@@ -372,7 +391,7 @@ impl Decoder {
                 Some(agenda) => parts::expand(&agenda, beam, effort.bytes)?,
                 None => Found::default(),
             };
-        self.finish(found, beam, effort.bytes)
+        self.finish(found.network, beam, effort.bytes)
     }
 
     fn search_config(&self) -> ApplyConfig {
@@ -384,8 +403,8 @@ impl Decoder {
     }
 
     /// No epsilons, one path a string: the costs of the rules decide between derivations, for the models' are the same.
-    fn finish(&self, found: Found, beam: f64, bytes: usize) -> Result<Scored> {
-        let rules = smallest(&found.network, states_in(bytes))?;
+    fn finish(&self, found: FlatFst<Tropical>, beam: f64, bytes: usize) -> Result<Scored> {
+        let rules = smallest(&found, states_in(bytes))?;
         // The models' costs are put back by walking along. Where the beam is only a guess, nothing needs to be cut again.
         self.apply(&rules, &self.models, self.config.prune.map(|_| beam).filter(|b| b.is_finite()), states_in(bytes))
     }

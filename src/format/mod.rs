@@ -4,6 +4,7 @@
 //! an output file appears whole or not at all.
 
 pub mod binary;
+pub mod blocks;
 pub mod bytes;
 mod check;
 pub mod dot;

@@ -3,6 +3,7 @@
 //! ```text
 //! Chart ──build──► Rtn ──expand (full)───────────────────► lattice ──lm──► lattice
 //!                   ├──── local: cells pruned with the LM ──┘
+//!                   ├──── whole: expansion × LM, where that fits ──► lattice
 //!                   ├──── lazy: network × LM, best first, only what a beam needs ──► lattice
 //!                   └──── agenda: network × LM as a pushdown automaton, best first ──parts──► lattice
 //! Chart × lattice ──rule_lattice──► transducer from rules to words
@@ -13,6 +14,7 @@ pub mod ahead;
 pub mod bag;
 pub mod build;
 pub mod cell;
+pub mod contract;
 pub mod derive;
 pub mod expand;
 pub mod local;
@@ -23,6 +25,7 @@ pub mod rule_lattice;
 mod rule_parts;
 pub mod search;
 pub mod small;
+pub mod whole;
 
 use crate::fst::flat::{FlatFst, Label};
 use crate::fst::semiring::Tropical;

@@ -2,16 +2,13 @@
 //!
 //! A block costs its bytes; what is not UTF-8 is an error with its line and column. gz and zstd are taken off.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::format::blocks::ByteBlocks;
 use crate::format::io;
-
-/// Bytes of a block, about.
-const BLOCK: usize = 1 << 20;
 
 /// Some whole lines of a file.
 pub struct Block {
@@ -30,12 +27,8 @@ impl Block {
 
 /// Reads a file block by block.
 pub struct Blocks {
-    input: io::Input,
+    bytes: ByteBlocks,
     file: Arc<str>,
-    line: usize,
-    /// Bytes read.
-    at: u64,
-    rest: Vec<u8>,
 }
 
 impl Blocks {
@@ -45,30 +38,12 @@ impl Blocks {
 
     pub fn new(input: io::Input) -> Self {
         let file = Arc::from(input.name.as_str());
-        Blocks { input, file, line: 1, at: 0, rest: vec![] }
+        Blocks { bytes: ByteBlocks::new(input), file }
     }
 
     /// The next lines, none at the end.
     pub fn next_block(&mut self) -> Result<Option<Block>> {
-        let mut text = std::mem::take(&mut self.rest);
-        loop {
-            let had = text.len();
-            let got = self.input.reader.by_ref().take(BLOCK as u64).read_to_end(&mut text);
-            let got = got.map_err(|e| io::read_error(&self.file, self.at + (text.len() - had) as u64, e))?;
-            self.at += got as u64;
-            if got == 0 {
-                break;
-            }
-            if let Some(end) = memchr::memrchr(b'\n', &text[had..]) {
-                self.rest = text.split_off(had + end + 1);
-                break;
-            }
-        }
-        if text.is_empty() {
-            return Ok(None);
-        }
-        let line = self.line;
-        self.line += memchr::memchr_iter(b'\n', &text).count();
+        let Some((line, text)) = self.bytes.next()? else { return Ok(None) };
         match String::from_utf8(text) {
             Ok(text) => Ok(Some(Block { file: self.file.clone(), line, text })),
             Err(e) => Err(not_utf8(&self.file, line, e.as_bytes(), e.utf8_error().valid_up_to())),
@@ -79,30 +54,37 @@ impl Blocks {
     pub fn work<T: Send>(
         mut self,
         work: impl Fn(&Block) -> Result<T> + Sync,
-        mut sink: impl FnMut(T) -> Result<()>,
+        sink: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
-        let most = 2 * rayon::current_num_threads();
-        let mut batch = self.take(most)?;
-        while !batch.is_empty() {
-            let (done, next) =
-                rayon::join(|| batch.par_iter().map(&work).collect::<Vec<Result<T>>>(), || self.take(most));
-            for made in done {
-                sink(made?)?;
-            }
-            batch = next?;
-        }
-        Ok(())
+        in_batches(|| self.next_block(), work, sink)
     }
+}
 
-    fn take(&mut self, most: usize) -> Result<Vec<Block>> {
+/// Gives what `next` reads to `work`, many at a time and while more is read, and what it made to `sink`, in order.
+pub fn in_batches<B: Send + Sync, T: Send>(
+    mut next: impl FnMut() -> Result<Option<B>> + Send,
+    work: impl Fn(&B) -> Result<T> + Sync,
+    mut sink: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    let most = 2 * rayon::current_num_threads();
+    let mut take = || -> Result<Vec<B>> {
         let mut blocks = vec![];
         while blocks.len() < most
-            && let Some(block) = self.next_block()?
+            && let Some(block) = next()?
         {
             blocks.push(block);
         }
         Ok(blocks)
+    };
+    let mut batch = take()?;
+    while !batch.is_empty() {
+        let (done, more) = rayon::join(|| batch.par_iter().map(&work).collect::<Vec<Result<T>>>(), &mut take);
+        for made in done {
+            sink(made?)?;
+        }
+        batch = more?;
     }
+    Ok(())
 }
 
 /// The error of text that is good up to `good`; `line` is the number of its first line.

@@ -6,8 +6,6 @@
 use std::io::BufRead;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::align::{self, Link};
 use super::lines;
 use crate::error::{Error, Result};
@@ -142,29 +140,9 @@ impl Corpus {
     pub fn work<T: Send>(
         mut self,
         work: impl Fn(&Pairs) -> Result<T> + Sync,
-        mut sink: impl FnMut(T) -> Result<()>,
+        sink: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
-        let most = 2 * rayon::current_num_threads();
-        let mut batch = self.take(most)?;
-        while !batch.is_empty() {
-            let (done, next) =
-                rayon::join(|| batch.par_iter().map(&work).collect::<Vec<Result<T>>>(), || self.take(most));
-            for made in done {
-                sink(made?)?;
-            }
-            batch = next?;
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, most: usize) -> Result<Vec<Pairs>> {
-        let mut all = vec![];
-        while all.len() < most
-            && let Some(pairs) = self.next()?
-        {
-            all.push(pairs);
-        }
-        Ok(all)
+        lines::in_batches(|| self.next(), work, sink)
     }
 }
 

@@ -3,17 +3,13 @@
 //! Words are what stands between blanks, tabs, carriage returns and zero bytes; a sentence is a line. The last line of a
 //! file that has no newline is a sentence without an end, as for lmplz.
 
-use std::io::Read;
-
 use super::vocabulary::{EOS, Words, hash};
 use crate::error::{Error, Result};
+use crate::format::blocks::{BLOCK, ByteBlocks};
 use crate::format::io;
 
-/// Bytes of a piece.
-const PIECE: usize = 1 << 20;
-
 /// Memory for a piece that is counted while the next one is read, about: two texts, numbers and new words.
-pub const IN_FLIGHT: usize = 4 * PIECE;
+pub const IN_FLIGHT: usize = 4 * BLOCK;
 
 /// Marks a number of `Tokens::fresh` in `Tokens::ids`.
 pub const FRESH: u32 = 1 << 31;
@@ -35,59 +31,29 @@ impl Piece {
 /// Reads files one after the other.
 pub struct Pieces<'a> {
     names: std::slice::Iter<'a, String>,
-    input: Option<io::Input>,
-    line: usize,
-    /// Bytes read of this file.
-    at: u64,
-    /// The beginning of a line whose end was not read.
-    rest: Vec<u8>,
+    input: Option<ByteBlocks>,
 }
 
 impl<'a> Pieces<'a> {
     pub fn new(names: &'a [String]) -> Self {
-        Pieces { names: names.iter(), input: None, line: 1, at: 0, rest: vec![] }
+        Pieces { names: names.iter(), input: None }
     }
 
     /// The next pieces, `most` at most; none at the end.
     pub fn next(&mut self, most: usize) -> Result<Vec<Piece>> {
         let mut pieces = vec![];
         while pieces.len() < most {
-            if self.input.is_none() {
+            let Some(input) = &mut self.input else {
                 let Some(name) = self.names.next() else { break };
-                self.input = Some(io::open(name)?);
-                (self.line, self.at) = (1, 0);
-            }
-            if let Some(piece) = self.piece()? {
-                pieces.push(piece);
-            } else {
-                self.input = None;
+                self.input = Some(ByteBlocks::new(io::open(name)?));
+                continue;
+            };
+            match input.next()? {
+                Some((line, text)) => pieces.push(Piece { file: input.name().to_string(), line, text }),
+                None => self.input = None,
             }
         }
         Ok(pieces)
-    }
-
-    fn piece(&mut self) -> Result<Option<Piece>> {
-        let Some(input) = &mut self.input else { return Ok(None) };
-        let mut text = std::mem::take(&mut self.rest);
-        loop {
-            let had = text.len();
-            let got = input.reader.by_ref().take(PIECE as u64).read_to_end(&mut text);
-            let got = got.map_err(|e| io::read_error(&input.name, self.at + (text.len() - had) as u64, e))?;
-            self.at += got as u64;
-            if got == 0 {
-                break;
-            }
-            if let Some(end) = memchr::memrchr(b'\n', &text[had..]) {
-                self.rest = text.split_off(had + end + 1);
-                break;
-            }
-        }
-        if text.is_empty() {
-            return Ok(None);
-        }
-        let line = self.line;
-        self.line += memchr::memchr_iter(b'\n', &text).count();
-        Ok(Some(Piece { file: input.name.clone(), line, text }))
     }
 }
 
