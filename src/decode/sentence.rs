@@ -65,11 +65,11 @@ impl Translation {
 }
 
 /// Beams of the cells where memory is short, one after the other.
-const FORCED_BEAMS: [f64; 6] = [8.0, 6.0, 4.0, 2.0, 1.0, 0.0];
+const FORCED_BEAMS: [f64; 6] = [7.0, 5.0, 3.0, 2.0, 1.0, 0.0];
 /// Cells of forced pruning have this many states at least.
 const FORCED_STATES: usize = 50;
 /// States that one cell's search may make where memory is short.
-const FORCED_SEARCH: usize = 10_000;
+const FORCED_SEARCH: usize = 60_000;
 /// Items of an exact search that is tried at once.
 const EASY_ITEMS: usize = 20_000;
 /// Items of a search with pruned cells.
@@ -214,9 +214,7 @@ impl Decoder {
         let size = expand::sizes(rtn)[rtn.root];
         let first = match (self.config.expansion, self.first_beam()) {
             // Small expansions are searched as they are; of others, what is found at once need not be prepared for.
-            (Expansion::Auto, Some(_)) if size <= SMALL => {
-                Some(Effort { how: Expansion::Lazy, whole: true, ..exact })
-            }
+            (Expansion::Auto, Some(_)) if size <= SMALL => Some(Effort { how: Expansion::Lazy, whole: true, ..exact }),
             (Expansion::Auto, Some(_)) => (size <= EASY).then_some(Effort { items: EASY_ITEMS, ..exact }),
             _ => Some(exact),
         };
@@ -229,19 +227,30 @@ impl Decoder {
         // What can be found in a moment says how much more there can be to find, and stands in where memory ends.
         let (pruned, beam) = self.forced(rtn, t, bytes)?;
         if self.config.expansion == Expansion::Auto && self.first_beam().is_some() {
-            let known = t.hypotheses.first().map(|h| h.cost);
             // Where nothing but the best is asked for, a quarter of the memory is tried: more takes long for little.
             let items = bytes / BYTES_AN_ITEM / if self.config.prune.is_some() { 1 } else { 4 };
-            let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
-            match self.pass(rtn, t, Effort { items, known, ..exact }) {
-                Err(Error::Limit { .. }) => {}
-                other => return other,
+            if self.improve(rtn, t, Effort { items, ..exact })? {
+                return Ok(());
             }
-            (t.first, t.hypotheses) = (first, hypotheses);
+            // The search with pruned cells may have missed their best: what it found bounds an exact search of them.
+            self.improve(&pruned, t, Effort { items, ..exact })?;
         }
         t.exactness = Exactness::Forced(beam);
         t.pruned = Some(pruned);
         Ok(())
+    }
+
+    /// An exact search that what was found bounds; what was found stays if the search takes too much.
+    fn improve(&self, rtn: &Rtn, t: &mut Translation, effort: Effort) -> Result<bool> {
+        let known = t.hypotheses.first().map(|h| h.cost);
+        let (first, hypotheses) = (std::mem::take(&mut t.first), std::mem::take(&mut t.hypotheses));
+        match self.pass(rtn, t, Effort { known, ..effort }) {
+            Err(Error::Limit { .. }) => {
+                (t.first, t.hypotheses) = (first, hypotheses);
+                Ok(false)
+            }
+            other => other.map(|()| true),
+        }
     }
 
     /// The beam of the first pass, if not everything is wanted.

@@ -30,11 +30,7 @@ pub struct Whole<'a> {
 const NONE: u32 = u32::MAX;
 
 /// Composes a lattice without cycles, its states in topological order; `None`: it takes more than so many bytes.
-pub fn compose<'a, S: Scorer>(
-    lattice: &'a FlatFst<Tropical>,
-    scorer: &mut S,
-    max_bytes: usize,
-) -> Option<Whole<'a>> {
+pub fn compose<'a, S: Scorer>(lattice: &'a FlatFst<Tropical>, scorer: &mut S, max_bytes: usize) -> Option<Whole<'a>> {
     let n = lattice.num_states();
     let mut pairs = StateTable::default();
     // Pairs of a lattice state as a chain, newest first.
