@@ -1,6 +1,10 @@
 //! arcsort, connect, topsort, map, encode, relabel, convert: states, arcs and weights one by one.
 
 use proptest::prelude::*;
+use weft::fst::any::AnyFst;
+use weft::fst::flat::FlatFst;
+use weft::fst::semiring::Tropical;
+use weft::rtn::contract::contract;
 
 use crate::random::*;
 
@@ -47,6 +51,20 @@ proptest! {
                 }
             }
         }
+    }
+
+    /// Epsilons that go take no string along and add no arc.
+    #[test]
+    fn contracting_keeps_strings_and_costs(a in automaton(ACYCLIC.acceptor().epsilons().size(8, 16))) {
+        let fst = a.flat::<Tropical>();
+        let less = contract(&fst);
+        prop_assert!(less.num_arcs() <= fst.num_arcs() && less.num_states() <= fst.num_states());
+        let epsilons = |f: &FlatFst<Tropical>| f.all_arcs().iter().filter(|a| a.ilabel == 0).count();
+        prop_assert!(epsilons(&less) <= epsilons(&fst));
+        prop_assert!(less.states().all(|s| less.arcs(s).iter().all(|a| a.nextstate > s)), "not in topological order");
+        let found = Automaton::of(&AnyFst::Standard(less));
+        same(&Ring::Tropical.relation(&a, ALL), &Ring::Tropical.relation(&found, ALL), 1e-6)
+            .map_err(TestCaseError::fail)?;
     }
 
     #[test]

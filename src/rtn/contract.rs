@@ -9,7 +9,7 @@ use crate::fst::flat::{Arc, Builder, FlatFst, NO_STATE, StateId};
 use crate::fst::semiring::Tropical;
 use crate::fst::visit;
 
-/// The automaton with fewer epsilons, its states in topological order, the first the start.
+/// The automaton with fewer epsilons, its states in topological order.
 pub fn contract(fst: &FlatFst<Tropical>) -> FlatFst<Tropical> {
     let Some(order) = visit::topological_order(fst).filter(|_| fst.start() != NO_STATE) else { return fst.clone() };
     // Where a state that is only passed through leads, and at what cost.
