@@ -318,10 +318,15 @@ fn judge(case: &Case, got: &Outcome) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// Commands that name files which do not come through `Env` run as a process.
+/// Commands that name files which do not come through `Env`, or have flags for a whole process, run as a process.
 fn needs_process(case: &Case) -> bool {
+    let library_flag = |w: &str| w.starts_with("--fst_") && !w.starts_with("--fst_type");
     case.commands.iter().any(|c| {
-        c.starts_with("far ") || c.starts_with("fst encode") || c.contains("--save_") || c.contains("fst info")
+        c.starts_with("far ")
+            || c.starts_with("fst encode")
+            || c.contains("--save_")
+            || c.contains("fst info")
+            || c.split(' ').any(library_flag)
     })
 }
 

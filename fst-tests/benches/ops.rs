@@ -6,7 +6,8 @@
 //!
 //! The command runs with an environment that has every input loaded and keeps the result, so that what is timed is the
 //! library call and not the files: CPU time, inputs copied before the clock starts, results freed after it stops.
-//! Beside the commands there are `read FILE`, `write FILE` and, for any of them, `@LIST`: a file of arguments, one a line.
+//! Beside the commands there are `read FILE`, `visit FILE` (read it and look at every arc once), `write FILE` and, for
+//! any of them, `@LIST`: a file of arguments, one a line.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -21,7 +22,10 @@ use weft::error::{Error, Result};
 use weft::format::binary::{self, Container};
 use weft::format::{io, symtab};
 use weft::fst::any::AnyFst;
+use weft::fst::flat::FlatFst;
+use weft::fst::semiring::Weight;
 use weft::fst::symbols::SymbolTable;
+use weft::with_fst;
 
 #[derive(Parser)]
 #[command(name = "ops")]
@@ -124,6 +128,18 @@ fn timed(repeats: usize, mut once: impl FnMut() -> Result<f64>) -> Result<Vec<f6
     (0..repeats).map(|_| once()).collect()
 }
 
+/// Every arc once, state by state: what whoever reads an automaton does next.
+fn visit<W: Weight>(fst: &FlatFst<W>) -> (i64, f64) {
+    let (mut labels, mut weights) = (0, 0.0);
+    for s in fst.states() {
+        for a in fst.arcs(s) {
+            labels += i64::from(a.ilabel) + i64::from(a.olabel) + i64::from(a.nextstate);
+            weights += a.weight.to_f64();
+        }
+    }
+    (labels, weights)
+}
+
 fn run(repeats: usize, args: &[String]) -> Result<Outcome> {
     match args {
         [op, name] if op == "read" => {
@@ -133,6 +149,19 @@ fn run(repeats: usize, args: &[String]) -> Result<Outcome> {
                 let begin = cpu();
                 last = Some(binary::read(name)?);
                 Ok(cpu() - begin)
+            })?;
+            Ok(Outcome::of(last.as_ref(), seconds))
+        }
+        [op, name] if op == "visit" => {
+            let mut last = None;
+            let seconds = timed(repeats, || {
+                last = None;
+                let begin = cpu();
+                let read = binary::read(name)?;
+                std::hint::black_box(with_fst!(&read, f => visit(f)));
+                let seconds = cpu() - begin;
+                last = Some(read);
+                Ok(seconds)
             })?;
             Ok(Outcome::of(last.as_ref(), seconds))
         }

@@ -9,6 +9,7 @@ pub mod eval;
 pub mod far;
 pub mod fst;
 pub mod lattice;
+mod library_flags;
 pub mod lm;
 pub mod memory;
 pub mod order;
@@ -71,7 +72,13 @@ enum Command {
 /// Runs the command line. 0: all done; 1: a test said no, or some inputs failed; 2: usage or environment.
 pub fn main(argv: Vec<OsString>) -> ExitCode {
     let command = args::openfst_booleans(Weft::command());
-    let argv = args::openfst_spelling(&command, argv);
+    let argv = match library_flags::take(&command, argv) {
+        Ok(argv) => args::openfst_spelling(&command, argv),
+        Err(e) => {
+            eprintln!("weft: {e}");
+            return ExitCode::from(2);
+        }
+    };
     let parsed = command.try_get_matches_from(argv).and_then(|m| Weft::from_arg_matches(&m));
     let weft = match parsed {
         Ok(w) => w,

@@ -4,12 +4,13 @@
 //! lie, states out of range, weights that are no members. Nothing is reserved on the word of a header alone.
 
 use std::io::Write;
-use std::mem::MaybeUninit;
 use std::sync::Arc as Shared;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::bytes::{ByteSource, Plain, roomy, settled};
 use super::check::good;
 use super::io;
+use super::states::ConstStates;
 use super::symtab;
 use crate::error::{Error, Result};
 use crate::fst::any::AnyFst;
@@ -29,6 +30,10 @@ const EXPANDED: u64 = 1;
 const MUTABLE: u64 = 2;
 /// Property bit: the start lies on no cycle.
 const INITIAL_ACYCLIC: u64 = 0x20_0000_0000;
+
+/// Whether `const` automata are written with states and arcs at multiples of 16, for readers that map files into memory.
+/// OpenFst's flag `--fst_align`, for a process as there. Entries of archives are written without gaps.
+pub static ALIGN: AtomicBool = AtomicBool::new(false);
 
 /// The two containers of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -220,8 +225,10 @@ where
         }
     }
     arcs.shrink_to_fit();
-    let all_good = good(&arcs, finals.len());
-    checked(source, header.start, offsets, finals, arcs, all_good)
+    // All at once: a search that may stop anywhere looks at one after the other.
+    let finals_good = finals.iter().fold(true, |all, w| all & w.is_member());
+    let arcs_good = good(&arcs, finals.len());
+    checked(source, header.start, offsets, finals, arcs, (finals_good, arcs_good))
 }
 
 fn read_const<W: Weight + Plain>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>>
@@ -247,7 +254,7 @@ where
     } else {
         ConstStates::read::<5>(source, num_states, num_arcs, room)?
     };
-    let ConstStates { finals, offsets, .. } = states;
+    let ConstStates { finals, offsets, finals_good, .. } = states;
     if aligned {
         source.align(ALIGNMENT)?;
     }
@@ -259,102 +266,7 @@ where
         source.records(num_arcs, arc_bytes, "the arcs", |bytes| arcs.push(arc_from(bytes)))?;
         all_good = good(&arcs, n);
     }
-    checked(source, header.start, offsets, finals, arcs, all_good)
-}
-
-/// The states of a `const` automaton.
-struct ConstStates<W> {
-    finals: Vec<W>,
-    offsets: Vec<u32>,
-    /// Arcs of the states so far.
-    expected: u64,
-    /// The first state whose arcs are elsewhere.
-    wrong: Option<usize>,
-}
-
-impl<W: Weight + Plain> ConstStates<W> {
-    /// A state is `N` words: weight, first arc, number of arcs, two counts of epsilons. They pass through `memory`.
-    fn read<const N: usize>(
-        source: &mut ByteSource,
-        num_states: u64,
-        num_arcs: u64,
-        memory: &mut [MaybeUninit<Arc<W>>],
-    ) -> Result<Self>
-    where
-        Arc<W>: Plain,
-    {
-        let room = source.reservable(num_states, 4 * N as u64);
-        let mut states = ConstStates {
-            finals: Vec::with_capacity(room),
-            offsets: Vec::with_capacity(room + 1),
-            expected: 0,
-            wrong: None,
-        };
-        source.pieces::<[u32; N], _>(num_states, "the states", memory, |piece| {
-            states.finals.reserve(piece.len());
-            states.offsets.reserve(piece.len() + 1);
-            if !states.push_straight(piece) {
-                states.push(piece);
-            }
-        })?;
-        if let Some(s) = states.wrong {
-            return Err(source.error(format!("the arcs of state {s} are not where they should be")));
-        }
-        let expected = states.expected;
-        if expected != num_arcs {
-            return Err(source.error(format!("the states have {expected} arcs together, the header says {num_arcs}")));
-        }
-        states.offsets.push(num_arcs as u32);
-        Ok(states)
-    }
-
-    /// Appends states whose arcs lie one behind the other, as they should; false, and nothing done, if they do not. No sum
-    /// from state to state, and no branch: the states are many.
-    #[inline]
-    fn push_straight<const N: usize>(&mut self, piece: &[[u32; N]]) -> bool {
-        let Ok(mut next) = u32::try_from(self.expected) else { return false };
-        let mut straight = true;
-        let (finals, offsets) = (self.finals.spare_capacity_mut(), self.offsets.spare_capacity_mut());
-        for ((words, weight), offset) in piece.iter().zip(finals).zip(offsets) {
-            let (pos, count) = (u32::from_le(words[N - 4]), u32::from_le(words[N - 3]));
-            straight &= (pos == next) & (pos.wrapping_add(count) >= pos);
-            next = pos.wrapping_add(count);
-            weight.write(weight_of(words));
-            offset.write(pos);
-        }
-        if straight {
-            self.expected = u64::from(next);
-            // SAFETY: there was room for all of them, and they have just been written.
-            unsafe {
-                self.finals.set_len(self.finals.len() + piece.len());
-                self.offsets.set_len(self.offsets.len() + piece.len());
-            }
-        }
-        straight
-    }
-
-    fn push<const N: usize>(&mut self, piece: &[[u32; N]]) {
-        for words in piece {
-            let (pos, count) = (u32::from_le(words[N - 4]), u32::from_le(words[N - 3]));
-            // A state without arcs may carry any position.
-            if count > 0 && u64::from(pos) != self.expected && self.wrong.is_none() {
-                self.wrong = Some(self.finals.len());
-            }
-            self.finals.push(weight_of(words));
-            self.offsets.push(self.expected.min(u64::from(u32::MAX)) as u32);
-            self.expected += u64::from(count);
-        }
-    }
-}
-
-/// The weight in the first words of a state.
-#[inline(always)]
-fn weight_of<W: Weight + Plain, const N: usize>(words: &[u32; N]) -> W {
-    const { assert!(size_of::<W>() == W::BYTES) };
-    let low = u32::from_le(words[0]);
-    let bits = u64::from(u32::from_le(words[1])) << 32 | u64::from(low);
-    // SAFETY: as many bits as the weight has, and whatever they are, they are one (`Plain`).
-    unsafe { if W::BYTES == 4 { std::mem::transmute_copy(&low) } else { std::mem::transmute_copy(&bits) } }
+    checked(source, header.start, offsets, finals, arcs, (finals_good, all_good))
 }
 
 /// The automaton, if its states exist and its weights are weights.
@@ -364,7 +276,7 @@ fn checked<W: Weight>(
     offsets: Vec<u32>,
     finals: Vec<W>,
     arcs: Vec<Arc<W>>,
-    arcs_good: bool,
+    (finals_good, arcs_good): (bool, bool),
 ) -> Result<FlatFst<W>>
 where
     Arc<W>: Plain,
@@ -373,8 +285,6 @@ where
     if start < -1 || start >= n as i64 {
         return Err(source.error(format!("start state {start} is not one of the {n} states")));
     }
-    // All at once first: a search that may stop anywhere looks at one after the other.
-    let finals_good = finals.iter().fold(true, |all, w| all & w.is_member());
     if !finals_good && let Some(s) = finals.iter().position(|w| !w.is_member()) {
         return Err(source.error(format!("the final weight of state {s} is not a number or minus infinity")));
     }
@@ -397,7 +307,13 @@ where
 /// Writes an automaton to a file or standard output.
 pub fn write(name: &str, fst: &AnyFst, container: Container) -> Result<()> {
     let mut out = io::create(name)?;
-    write_any(&mut out, fst, container).map_err(|e| Error::io(out.name(), e))?;
+    let align = ALIGN.load(Ordering::Relaxed);
+    let done = match fst {
+        AnyFst::Standard(f) => write_placed(&mut out, f, container, align),
+        AnyFst::Log(f) => write_placed(&mut out, f, container, align),
+        AnyFst::Log64(f) => write_placed(&mut out, f, container, align),
+    };
+    done.map_err(|e| Error::io(out.name(), e))?;
     out.commit()
 }
 
@@ -410,6 +326,16 @@ pub fn write_any(out: &mut impl Write, fst: &AnyFst, container: Container) -> st
 }
 
 pub fn write_to<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>, container: Container) -> std::io::Result<()> {
+    write_placed(out, fst, container, false)
+}
+
+/// As `write_to`; `align`: the stream is at the beginning of its file, and states and arcs go to multiples of 16.
+fn write_placed<W: Weight>(
+    out: &mut impl Write,
+    fst: &FlatFst<W>,
+    container: Container,
+    align: bool,
+) -> std::io::Result<()> {
     let mut head = Vec::with_capacity(128);
     let string = |head: &mut Vec<u8>, s: &str| {
         head.extend((s.len() as i32).to_le_bytes());
@@ -421,7 +347,7 @@ pub fn write_to<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>, container: Co
     string(&mut head, W::ARC_TYPE);
     head.extend((if is_const { CONST_VERSION } else { VECTOR_VERSION }).to_le_bytes());
     let flags = if fst.isyms.is_some() { HAS_ISYMBOLS } else { 0 } | if fst.osyms.is_some() { HAS_OSYMBOLS } else { 0 };
-    head.extend(flags.to_le_bytes());
+    head.extend((if align { flags | IS_ALIGNED } else { flags }).to_le_bytes());
     // What holds of every automaton in the container and what is known of the start; readers compute the rest.
     let kind = if is_const { EXPANDED } else { EXPANDED | MUTABLE };
     head.extend((if fst.start_acyclic { kind | INITIAL_ACYCLIC } else { kind }).to_le_bytes());
@@ -429,11 +355,21 @@ pub fn write_to<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>, container: Co
     head.extend(start.to_le_bytes());
     head.extend((fst.num_states() as i64).to_le_bytes());
     head.extend((if is_const { fst.num_arcs() as i64 } else { 0 }).to_le_bytes());
+    let tables = [&fst.isyms, &fst.osyms].into_iter().flatten();
+    if align && is_const {
+        // How long the tables are is seen when they are written.
+        for table in tables {
+            symtab::write_binary(&mut head, table)?;
+        }
+        head.resize(head.len().next_multiple_of(ALIGNMENT as usize), 0);
+        out.write_all(&head)?;
+        return write_const(out, fst, true);
+    }
     out.write_all(&head)?;
-    for table in [&fst.isyms, &fst.osyms].into_iter().flatten() {
+    for table in tables {
         symtab::write_binary(out, table)?;
     }
-    if is_const { write_const(out, fst) } else { write_vector(out, fst) }
+    if is_const { write_const(out, fst, false) } else { write_vector(out, fst) }
 }
 
 #[inline(always)]
@@ -467,7 +403,7 @@ fn write_vector<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>) -> std::io::R
     out.write_all(&chunk)
 }
 
-fn write_const<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>) -> std::io::Result<()> {
+fn write_const<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>, align: bool) -> std::io::Result<()> {
     let mut chunk: Vec<u8> = Vec::with_capacity(CHUNK + 64);
     for s in fst.states() {
         let mut weight = [0u8; 8];
@@ -483,6 +419,10 @@ fn write_const<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>) -> std::io::Re
             out.write_all(&chunk)?;
             chunk.clear();
         }
+    }
+    if align {
+        let gap = (fst.num_states() * (W::BYTES + 16)).wrapping_neg() % ALIGNMENT as usize;
+        chunk.resize(chunk.len() + gap, 0);
     }
     let size = if W::BYTES == 8 { 24 } else { 16 };
     for a in fst.all_arcs() {

@@ -12,9 +12,9 @@ use crate::fst::semiring::{Log, Log64, Tropical};
 const CAUTIOUS: u64 = 1 << 20;
 
 /// Bytes read at a time into their final place: they are still in the cache when they are looked at.
-const STEP: usize = 1 << 17;
+const STEP: usize = 1 << 18;
 /// Records that become something else are read so many bytes at a time.
-const PIECE: usize = 1 << 16;
+const PIECE: usize = 1 << 18;
 /// Most of the time of a first read goes into page faults. Arrays of this many bytes ask for large pages, smaller ones for
 /// all their pages at once, the smallest are as they are.
 const LARGE: usize = 2 << 20;

@@ -17,6 +17,8 @@ pub mod number;
 pub mod packed;
 pub mod pairs;
 mod plain;
+pub mod separator;
+mod states;
 pub mod symtab;
 pub mod template;
 pub mod text;

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 
 use super::bytes::ByteSource;
-use super::io;
+use super::{io, separator};
 use crate::error::{Error, Result};
 use crate::fst::symbols::SymbolTable;
 
@@ -36,17 +36,22 @@ pub fn read_text(name: &str, text: &str) -> Result<SymbolTable> {
         }
         let bad = |column: usize, message: &str| Err(Error::text(name, n + 1, column, message));
         let trimmed = line.trim_end();
-        let Some(cut) = trimmed.rfind(['\t', ' ']) else {
+        let fields = separator::chosen().map(|c| (trimmed.rfind(c), c));
+        let (cut, chosen) = fields.unwrap_or_else(|| (trimmed.rfind(['\t', ' ']), &[]));
+        let Some(cut) = cut else {
             return bad(trimmed.chars().count() + 1, "expected a symbol, a tab and its integer id");
         };
-        let symbol = if trimmed[..=cut].contains('\t') {
+        let after = cut + trimmed[cut..].chars().next().map_or(1, char::len_utf8);
+        let symbol = if !chosen.is_empty() {
+            trimmed[..cut].trim_matches(chosen)
+        } else if trimmed[..=cut].contains('\t') {
             trimmed[..=cut].trim_end_matches([' ', '\t']).trim_start_matches('\t')
         } else {
             trimmed[..cut].trim_matches(' ')
         };
         let column = trimmed[..cut].chars().count() + 2;
-        let Ok(key) = trimmed[cut + 1..].parse::<i64>() else {
-            return bad(column, &format!("expected an integer id, found {:?}", &trimmed[cut + 1..]));
+        let Ok(key) = trimmed[after..].parse::<i64>() else {
+            return bad(column, &format!("expected an integer id, found {:?}", &trimmed[after..]));
         };
         if key == -1 {
             return bad(column, "-1 is reserved and cannot be the id of a symbol");
@@ -106,8 +111,9 @@ pub fn write_binary(out: &mut impl Write, table: &SymbolTable) -> std::io::Resul
 }
 
 pub fn write_text(out: &mut impl Write, table: &SymbolTable) -> std::io::Result<()> {
+    let between = separator::written();
     for (symbol, key) in by_key(table) {
-        writeln!(out, "{symbol}\t{key}")?;
+        writeln!(out, "{symbol}{between}{key}")?;
     }
     Ok(())
 }

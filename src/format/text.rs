@@ -10,6 +10,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::number::{parse_weight, write_g, write_int};
+use super::separator;
 use crate::error::{Error, Result};
 use crate::fst::flat::{Arc, FlatFst, Label, NO_STATE, ScatterBuilder, StateId};
 use crate::fst::semiring::Weight;
@@ -29,6 +30,18 @@ pub struct ReadConfig {
 
 /// Reads an automaton from text. `name` is shown in errors.
 pub fn read<W: Weight>(name: &str, text: &str, config: &ReadConfig) -> Result<FlatFst<W>> {
+    match separator::chosen() {
+        None => read_split(name, text, config, |c| matches!(c, ' ' | '\t' | '\r')),
+        Some(chosen) => read_split(name, text, config, |c| chosen.contains(&c) || c == '\r'),
+    }
+}
+
+fn read_split<W: Weight>(
+    name: &str,
+    text: &str,
+    config: &ReadConfig,
+    between: impl Fn(char) -> bool + Copy,
+) -> Result<FlatFst<W>> {
     let mut b = ScatterBuilder::<W>::default();
     let mut ids: HashMap<i64, StateId, FxBuildHasher> = HashMap::default();
     let mut started = false;
@@ -38,7 +51,7 @@ pub fn read<W: Weight>(name: &str, text: &str, config: &ReadConfig) -> Result<Fl
         let line = Line { name, number: n + 1, text: line, largest_state };
         let mut fields = [""; 6];
         let mut count = 0;
-        for field in line.text.split([' ', '\t', '\r']).filter(|f| !f.is_empty()) {
+        for field in line.text.split(between).filter(|f| !f.is_empty()) {
             if count < 6 {
                 fields[count] = field;
             }
@@ -190,7 +203,7 @@ pub fn print<W: Weight>(out: &mut impl Write, name: &str, fst: &FlatFst<W>, conf
     if fst.start() == NO_STATE {
         return Ok(());
     }
-    let p = Printer { config, acceptor: config.acceptor && fst.is_acceptor() };
+    let p = Printer { config, acceptor: config.acceptor && fst.is_acceptor(), between: separator::written() };
     let mut text = String::with_capacity(1 << 16);
     let order = std::iter::once(fst.start()).chain(fst.states().filter(|&s| s != fst.start()));
     for s in order {
@@ -213,6 +226,8 @@ pub fn to_string<W: Weight>(fst: &FlatFst<W>, config: &PrintConfig) -> Result<St
 struct Printer<'a> {
     config: &'a PrintConfig,
     acceptor: bool,
+    /// What stands between two fields.
+    between: char,
 }
 
 impl Printer<'_> {
@@ -220,16 +235,16 @@ impl Printer<'_> {
         let states = self.config.ssymbols.as_deref();
         for a in fst.arcs(s) {
             self.id(text, s as i64, states, "state")?;
-            text.push('\t');
+            text.push(self.between);
             self.id(text, a.nextstate as i64, states, "state")?;
-            text.push('\t');
+            text.push(self.between);
             self.id(text, a.ilabel as i64, self.config.isymbols.as_deref(), "input label")?;
             if !self.acceptor {
-                text.push('\t');
+                text.push(self.between);
                 self.id(text, a.olabel as i64, self.config.osymbols.as_deref(), "output label")?;
             }
             if self.config.show_weight_one || !a.weight.is_one_w() {
-                text.push('\t');
+                text.push(self.between);
                 write_g(text, a.weight.to_f64(), self.config.precision);
             }
             text.push('\n');
@@ -238,7 +253,7 @@ impl Printer<'_> {
             self.id(text, s as i64, states, "state")?;
             let weight = fst.final_weight(s);
             if self.config.show_weight_one || !weight.is_one_w() {
-                text.push('\t');
+                text.push(self.between);
                 write_g(text, weight.to_f64(), self.config.precision);
             }
             text.push('\n');

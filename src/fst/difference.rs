@@ -3,7 +3,7 @@
 //! Needs `a` an acceptor and `b` an unweighted, epsilon-free, deterministic acceptor. `a` is composed with the
 //! complement of `b`, in which a rho arc leads from every state to a sink for all labels that `b` does not read there.
 
-use super::compose::{ComposeConfig, Special, compose};
+use super::compose::{ComposeConfig, ComposeFilter, Special, compose};
 use super::flat::{Arc, Builder, FlatFst, Label, NO_STATE};
 use super::semiring::Weight;
 use crate::error::{Error, Result};
@@ -20,9 +20,12 @@ pub fn difference<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeCon
     if config.special.any() {
         return Err(Error::op(OP, "special labels (phi, rho, sigma) have no meaning here"));
     }
-    let complement = complement(b)?;
+    let complement = complement(b)?.with_symbols_of(b);
     let special = Special { rho: Some(RHO), ..Default::default() };
-    compose(a, &complement, &ComposeConfig { special, ..config.clone() }).map(|f| f.with_symbols_of(a))
+    // The complement has no epsilons, so every filter gives the same, but for the one that would forbid those of `a`, too:
+    // OpenFst does not heed it.
+    let filter = if config.filter == ComposeFilter::Null { ComposeFilter::Auto } else { config.filter };
+    compose(a, &complement, &ComposeConfig { special, filter, ..config.clone() })
 }
 
 /// The complement of `b`: state 0 is the sink, state s + 1 stands for state s.

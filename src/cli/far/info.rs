@@ -41,6 +41,7 @@ impl Cmd {
         let mut containers = BTreeSet::new();
         let mut arc_type = "unknown";
         while let Some(entry) = far.next_entry()? {
+            arc_type = entry.fst.arc_type();
             if self.range.before(&entry.key) {
                 continue;
             }
@@ -55,7 +56,6 @@ impl Cmd {
                 arcs: entry.fst.num_arcs(),
                 finals,
             };
-            arc_type = entry.fst.arc_type();
             containers.insert(line.container);
             total.states += line.states;
             total.arcs += line.arcs;

@@ -2,7 +2,7 @@ use clap::Args;
 
 use super::io::Unary;
 use crate::cli::env::{Env, Status};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::format::binary::Container;
 use crate::format::json;
 use crate::format::text::{self, ReadConfig};
@@ -64,7 +64,7 @@ impl Cmd {
             [(self.keep_isymbols, &config.isymbols, "isymbols"), (self.keep_osymbols, &config.osymbols, "osymbols")]
         {
             if keep && table.is_none() {
-                return Err(Error::usage(format!("--keep-{name} needs the table: add --{name} FILE")));
+                env.note(&format!("--keep-{name} without --{name}: there is no table to keep"));
             }
         }
         let (name, source) = env.read_text(self.io.input().unwrap_or("-"))?;

@@ -73,7 +73,7 @@ impl Cmd {
             acceptor: self.acceptor,
             isymbols: env.symbols_or(self.isymbols.as_deref(), fst.isyms(), self.numeric)?,
             osymbols: env.symbols_or(self.osymbols.as_deref(), fst.osyms(), self.numeric)?,
-            ssymbols: self.ssymbols.as_deref().map(|n| env.symbols(n)).transpose()?,
+            ssymbols: env.symbols_or(self.ssymbols.as_deref(), None, self.numeric)?,
             title: self.title.clone(),
             width: self.width,
             height: self.height,

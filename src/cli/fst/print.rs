@@ -58,7 +58,7 @@ impl Cmd {
             acceptor: self.acceptor,
             isymbols: env.symbols_or(self.isymbols.as_deref(), fst.isyms(), self.numeric)?,
             osymbols: env.symbols_or(self.osymbols.as_deref(), fst.osyms(), self.numeric)?,
-            ssymbols: self.ssymbols.as_deref().map(|n| env.symbols(n)).transpose()?,
+            ssymbols: env.symbols_or(self.ssymbols.as_deref(), None, self.numeric)?,
             show_weight_one: self.show_weight_one,
             missing_symbol: self.missing_symbol.clone().filter(|m| !m.is_empty()),
             precision: self.precision,

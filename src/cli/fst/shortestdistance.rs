@@ -46,15 +46,22 @@ pub struct Cmd {
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         let fst = env.get(self.io.input())?;
-        let source = u32::try_from(self.nstate).ok();
-        if self.reverse && source.is_some() {
-            return Err(Error::usage("--nstate (where to start) and --reverse cannot be given together"));
+        // OpenFst lets --nstate be where the distances are to the end.
+        let source = u32::try_from(self.nstate).ok().filter(|_| !self.reverse);
+        if self.reverse && self.nstate >= 0 {
+            env.note("--nstate (where to start) plays no part in distances to the end (--reverse)");
         }
         let config = DistanceConfig { reverse: self.reverse, delta: self.delta, source };
         let costs: Vec<f64> =
             with_fst!(&*fst, f => shortest_distance(f, &config)?.into_iter().map(|w| w.to_f64()).collect());
-        // As OpenFst: nothing for the states after the last one that has a distance.
-        let last = costs.iter().rposition(|&c| c < f64::INFINITY).map_or(0, |p| p + 1);
+        // As OpenFst: nothing for the states after the last one that has a distance or, going forward, that an arc leads
+        // to from one that has, if only with the weight Infinity.
+        let mut last = costs.iter().rposition(|&c| c < f64::INFINITY).map_or(0, |p| p + 1);
+        if !self.reverse {
+            let reached = with_fst!(&*fst, f => f.transitions().filter(|(s, _)| costs[*s as usize] < f64::INFINITY)
+                .map(|(_, a)| a.nextstate as usize + 1).max());
+            last = last.max(reached.unwrap_or(0));
+        }
         let mut text = String::new();
         for (s, &cost) in costs[..last].iter().enumerate() {
             text += &format!("{s}\t");
