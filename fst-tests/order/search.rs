@@ -213,3 +213,21 @@ fn a_search_that_loses_everything_prunes_less() {
     }
     assert!(wider > 3, "{wider}");
 }
+
+#[test]
+fn phrases_that_no_sentence_needs_change_nothing() {
+    let mut dropped = 0;
+    for seed in 600..680 {
+        let case = case(seed, 6, true);
+        let free = RuleWeights { phrase: 0.25, ..RuleWeights::default() };
+        for weights in [RuleWeights::default(), free, weights()] {
+            let orderer = case.orderer(exact(Algorithm::Parse), weights.clone());
+            let done = orderer.order(&case.tokens()).unwrap();
+            let bag = Bag::new(case.tokens()).unwrap();
+            let all = orderer.phrases.phrases(&bag, ALL).len();
+            dropped += usize::from(done.phrases < all);
+            same(seed, &sentences(&orderer, &done), &case.sentences(&weights, ALL, 0));
+        }
+    }
+    assert!(dropped > 20, "{dropped}");
+}

@@ -118,6 +118,20 @@ pub struct Orderer<'a> {
     pub vocab: Vocab,
 }
 
+/// Takes away phrases that are no cheaper than their words one by one, where every word can be said alone: no sentence needs
+/// them, and a search is many times as fast without.
+fn without_idle(rules: &mut Vec<Phrase>, words: usize) {
+    let mut alone = vec![f64::INFINITY; words];
+    for rule in rules.iter().filter(|r| r.words.len() == 1) {
+        let cost = &mut alone[rule.words[0] as usize];
+        *cost = cost.min(rule.cost);
+    }
+    if alone.iter().all(|c| c.is_finite()) {
+        let needed = |r: &Phrase| r.words.len() == 1 || r.cost < r.words.iter().map(|&t| alone[t as usize]).sum();
+        rules.retain(needed);
+    }
+}
+
 /// How many times a search that found nothing is done again, pruning less.
 const WIDER: u32 = 2;
 
@@ -153,11 +167,15 @@ impl Orderer<'_> {
         let all = self.phrases.phrases(bag, Orders { least: 1, most: self.config.orders.most });
         let mut last = 0;
         for rung in [Rung::Chosen, Rung::Bigrams, Rung::Unigrams] {
-            let trie = PhraseTrie::new(self.rules(bag, &all, rung));
-            if rung > Rung::Chosen && trie.phrases.len() == last {
+            let mut rules = self.rules(bag, &all, rung);
+            if rung > Rung::Chosen && rules.len() == last {
                 continue;
             }
-            last = trie.phrases.len();
+            last = rules.len();
+            if self.config.overlap == 0 {
+                without_idle(&mut rules, bag.words.len());
+            }
+            let trie = PhraseTrie::new(rules);
             if let Some(done) = self.search::<W>(bag, &trie, boundaries, rung)? {
                 return Ok(done);
             }

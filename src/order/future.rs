@@ -30,6 +30,8 @@ pub struct Left {
     /// Of the end after each word.
     ends: Vec<f64>,
     end_order: Vec<Type>,
+    /// No word costs less than nothing, so that sums only grow.
+    grows: bool,
 }
 
 impl Left {
@@ -42,11 +44,20 @@ impl Left {
             order
         };
         let order = (0..n).map(|w| sorted(&costs[w * n..(w + 1) * n])).collect();
-        Left { order, end_order: sorted(&ends), costs, ends }
+        let grows = costs.iter().chain(&ends).all(|&c| c >= 0.0);
+        Left { order, end_order: sorted(&ends), costs, ends, grows }
     }
 
-    /// What the words that a set lacks cost, and the end; `counts` is room to work in.
-    pub fn cost<const W: usize>(&self, bag: &Bag, cover: &Cover<W>, last: Type, counts: &mut Vec<u32>) -> f64 {
+    /// What the words that a set lacks cost, and the end; of what is more than `limit`, only that it is more. `counts` is
+    /// room to work in.
+    pub fn cost<const W: usize>(
+        &self,
+        bag: &Bag,
+        cover: &Cover<W>,
+        last: Type,
+        limit: f64,
+        counts: &mut Vec<u32>,
+    ) -> f64 {
         let n = bag.words.len();
         counts.clear();
         counts.extend((0..n).map(|t| bag.counts[t] - bag.count(cover, t as Type) as u32));
@@ -66,7 +77,11 @@ impl Left {
         };
         let mut sum = 0.0;
         let mut any = false;
+        let limit = if self.grows { limit } else { f64::INFINITY };
         for w in (0..n).filter(|&w| counts[w] > 0) {
+            if sum > limit {
+                return sum;
+            }
             any = true;
             sum += counts[w] as f64 * best(&self.costs[w * n..(w + 1) * n], &self.order[w], Some(w as Type));
         }
@@ -93,7 +108,9 @@ mod tests {
         let left = Left::new(costs, vec![5.0, 3.0, 4.0]);
         let cost = |words: &[Type]| {
             let cover: Cover<1> = bag.cover(words).unwrap();
-            left.cost(&bag, &cover, words[words.len() - 1], &mut vec![])
+            let cost = |limit| left.cost(&bag, &cover, words[words.len() - 1], limit, &mut vec![]);
+            assert!(cost(12.5) == cost(f64::INFINITY) || cost(12.5) > 12.5);
+            cost(f64::INFINITY)
         };
         // After c: two of a after a, b after a, the end after b.
         assert_eq!(cost(&[2]), 11.0 + 11.0 + 21.0 + 3.0);

@@ -404,7 +404,10 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             node.rest
         } else {
             let rest = match &self.expected.left {
-                Some(left) => left.cost(self.bag, &part.cover, self.trie.node(part.trie).word, &mut self.counts),
+                Some(left) => {
+                    let last = self.trie.node(part.trie).word;
+                    left.cost(self.bag, &part.cover, last, row.cutoff - cost, &mut self.counts)
+                }
                 None => part.rest,
             };
             if cost + rest > row.cutoff {
