@@ -197,7 +197,7 @@ pub fn exact(algorithm: Algorithm) -> OrderConfig {
         hypotheses: 0,
         orders: ALL,
         overlap: 0,
-        future: Future::Best,
+        future: Future::Left,
         max_memory: 256 << 20,
         nbest: 1_000_000,
         lattice: true,

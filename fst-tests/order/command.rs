@@ -138,3 +138,37 @@ fn odd_input_has_an_answer() {
     assert_eq!(s.run("weft order --text text --lm lm.bin latin").ok(), "");
     s.run("weft order --text text --lm lm.bin --range 9 odd").fails(2, &["has 5 lines, and no line 9"]);
 }
+
+#[test]
+fn models_of_classes_add_up() {
+    let s = with_model();
+    s.run("weft lm classes --count 20 --least 3 --classed a.txt text -o a.tsv && weft lm estimate --order 3 --discount-fallback a.txt -o a.arpa").ok();
+    let run = "weft order --text text --lm lm.bin --hypotheses 60 --nbest 2";
+    s.write("half.toml", "ClassLM = 0.25\nClassLM2 = 0.25\n");
+    s.write("one.toml", "ClassLM = 0.5\n");
+    s.run(&format!(
+        "{run} --weights half.toml --class-lm a.arpa --classes a.tsv --class-lm a.arpa --classes a.tsv bags -o two"
+    ))
+    .ok();
+    s.run(&format!("{run} --weights one.toml --class-lm a.arpa --classes a.tsv bags -o one")).ok();
+    s.run(&format!("{run} bags -o none")).ok();
+    let sentences = |file: &str| s.run(&format!("cut -d'|' -f4 {file}")).ok();
+    assert_eq!(sentences("two"), sentences("one"));
+    assert_ne!(sentences("none"), sentences("one"));
+    assert!(s.read("two").contains("ClassLM2= -"));
+    s.run(&format!("{run} --class-lm a.arpa --class-lm a.arpa --classes a.tsv bags"))
+        .fails(2, &["--class-lm is there 2 times"]);
+    s.run(&format!("{run} --class-lm a.arpa bags")).fails(2, &["--classes"]);
+}
+
+#[test]
+fn rows_of_a_table_have_names() {
+    let s = Sandbox::empty();
+    s.write("ref", "a b c d e\nf g h i j\n");
+    s.write("one", "a b c d e\nj i h g f\n");
+    let said = s.run("weft order eval ref one 'GYRO +4g=one'").ok();
+    assert!(said.contains("GYRO +4g          2") && said.contains("50.00"), "{said}");
+    s.run("weft order eval ref 'GYRO=none'").fails(2, &["none"]);
+    s.write("short", "a b c d e\n");
+    s.run("weft order eval ref short").fails(2, &["short:2:1: 1 lines, but ref has 2"]);
+}

@@ -74,8 +74,9 @@ fn every_way_to_find_phrases_finds_those_that_are_there() {
         s.write("bags", &(lines.join("\n") + "\n"));
         let name = s.path().join("t.txt").to_str().unwrap().to_string();
         let bags: Vec<Bag> = lines.iter().map(|l| Bag::new(l.split_ascii_whitespace()).unwrap()).collect();
-        let scanned =
-            |threads| Scanner::new(&bags, true).scan(std::slice::from_ref(&name), orders, threads, &Quiet).unwrap();
+        let scanned = |threads| {
+            Scanner::new(&bags, true).unwrap().scan(std::slice::from_ref(&name), orders, threads, &Quiet).unwrap()
+        };
         let (table, seen) = scanned(1);
         assert_eq!(seen.sentences, 200);
         let file = s.path().join("p.gz").to_str().unwrap().to_string();

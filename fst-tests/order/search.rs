@@ -42,7 +42,7 @@ fn all_algorithms_find_all_sentences_with_their_costs() {
         let case = case(seed, 6, seed % 3 == 0);
         let meant = case.sentences(&weights(), ALL, 0);
         for algorithm in [Algorithm::Full, Algorithm::Expand, Algorithm::Parse] {
-            for future in [Future::None, Future::Unigram, Future::Best] {
+            for future in [Future::None, Future::Unigram, Future::Best, Future::Left] {
                 let orderer = case.orderer(OrderConfig { future, ..exact(algorithm) }, weights());
                 let done = orderer.order(&case.tokens()).unwrap();
                 if meant.is_empty() {
@@ -192,4 +192,42 @@ fn bags_of_any_width_are_ordered_whole() {
         let done = orderer.order(&some.tokens()).unwrap();
         assert!(is_permutation(&some, &orderer, &done));
     }
+}
+
+#[test]
+fn a_search_that_loses_everything_prunes_less() {
+    // With phrases that share words nothing says which beginnings lead to an end: narrow searches lose them all.
+    let orders = Orders { least: 2, most: 4 };
+    let mut wider = 0;
+    for seed in 300..500 {
+        let case = case(seed, 7, false);
+        let meant = case.sentences(&weights(), orders, 3);
+        let narrow = OrderConfig { overlap: 3, orders, hypotheses: 2, beam: 1.0, nbest: 1, ..exact(Algorithm::Parse) };
+        let orderer = case.orderer(narrow, weights());
+        let done = orderer.order(&case.tokens()).unwrap();
+        assert!(is_permutation(&case, &orderer, &done), "seed {seed}");
+        wider += usize::from(done.wider);
+        if done.wider && done.rung == Rung::Chosen {
+            assert!(meant.contains_key(sentences(&orderer, &done).keys().next().unwrap()), "seed {seed}");
+        }
+    }
+    assert!(wider > 3, "{wider}");
+}
+
+#[test]
+fn phrases_that_no_sentence_needs_change_nothing() {
+    let mut dropped = 0;
+    for seed in 600..680 {
+        let case = case(seed, 6, true);
+        let free = RuleWeights { phrase: 0.25, ..RuleWeights::default() };
+        for weights in [RuleWeights::default(), free, weights()] {
+            let orderer = case.orderer(exact(Algorithm::Parse), weights.clone());
+            let done = orderer.order(&case.tokens()).unwrap();
+            let bag = Bag::new(case.tokens()).unwrap();
+            let all = orderer.phrases.phrases(&bag, ALL).len();
+            dropped += usize::from(done.phrases < all);
+            same(seed, &sentences(&orderer, &done), &case.sentences(&weights, ALL, 0));
+        }
+    }
+    assert!(dropped > 20, "{dropped}");
 }

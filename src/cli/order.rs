@@ -33,8 +33,8 @@ use crate::order::{Algorithm, Future, OrderConfig, Orders};
     after_help = "Weights are a file of lines `Phrase = 0.2`: Phrase counts the phrases of a sentence, Order1, Order2, ... those of\n\
                   one, two, ... words, LogCount is the sum of ln(count), Unseen counts words that the text does not have; Before\n\
                   is, for every two words, ln of how much more often the text has them the other way round; LM, LM2, ... are the\n\
-                  models, ClassLM that of classes. Costs are weights times features, -ln p. Without a file, Before weighs 0.2, models\n\
-                  1, and all others nothing; `Before = 0` leaves the models alone.\n\n\
+                  models, ClassLM, ClassLM2, ... those of classes. Costs are weights times features, -ln p. Without a file, Before weighs 0.2, models\n\
+                  of words 1, those of classes 0.6 together, and all others nothing; `Before = 0` leaves the models alone.\n\n\
                   Examples:\n  \
                   weft order --text train.en --lm en.arpa test.bag\n  \
                   weft order phrases --text train.en --orders 1-5 test.bag -o phrases.gz && weft order --phrases phrases.gz --lm en.arpa test.bag\n  \
@@ -72,12 +72,12 @@ pub struct OrderArgs {
     /// Model of a second pass over the lattice, instead of those of the first; may be given several times
     #[arg(long, value_name = "MODEL")]
     rescore: Vec<String>,
-    /// Model of classes of words, in both passes
+    /// Model of classes of words, in both passes; may be given several times
     #[arg(long, value_name = "MODEL", requires = "classes")]
-    class_lm: Option<String>,
-    /// The class of each word: lines `word<TAB>class`; that of `<unk>` is for all others
+    class_lm: Vec<String>,
+    /// The class of each word: lines `word<TAB>class`; that of `<unk>` is for all others; one for each --class-lm
     #[arg(long, value_name = "FILE", requires = "class_lm")]
-    classes: Option<String>,
+    classes: Vec<String>,
     /// Weights of features: a TOML file of `name = number`
     #[arg(long, value_name = "FILE")]
     weights: Option<String>,
@@ -170,6 +170,12 @@ impl OrderArgs {
         if self.split == 0 {
             return Err(Error::usage("--split is 0: a part has at least one token"));
         }
+        if self.class_lm.len() != self.classes.len() {
+            let (models, classes) = (self.class_lm.len(), self.classes.len());
+            return Err(Error::usage(format!(
+                "--class-lm is there {models} times and --classes {classes} times: each model has classes of its own"
+            )));
+        }
         if self.oov_cost.is_some_and(|x| !x.is_finite()) {
             return Err(Error::usage("--oov-cost: expected a finite number"));
         }
@@ -201,9 +207,10 @@ impl OrderArgs {
     /// The models of both passes, and the weights of rules.
     fn load_models(&self) -> Result<(Vec<OrderModel>, Vec<OrderModel>, RuleWeights)> {
         let weights = self.weights.as_deref().map(Weights::read).transpose()?.unwrap_or_default();
-        let name = |i: usize| if i == 0 { "LM".to_string() } else { format!("LM{}", i + 1) };
+        let numbered = |name: &str, i: usize| if i == 0 { name.to_string() } else { format!("{name}{}", i + 1) };
+        let name = |i: usize| numbered("LM", i);
         let mut names: Vec<String> = (0..self.models.len().max(self.rescore.len())).map(name).collect();
-        names.push(CLASS_LM.to_string());
+        names.extend((0..self.class_lm.len().max(1)).map(|i| numbered(CLASS_LM, i)));
         let rules = RuleWeights::from(&weights, &names)?;
         let load = |files: &[String]| -> Result<Vec<OrderModel>> {
             let one = |(i, file): (usize, &String)| {
@@ -215,15 +222,12 @@ impl OrderArgs {
             files.iter().enumerate().map(one).collect()
         };
         let (mut first, mut second) = (load(&self.models)?, load(&self.rescore)?);
-        if let (Some(file), Some(classes)) = (&self.class_lm, &self.classes) {
+        for (i, (file, classes)) in self.class_lm.iter().zip(&self.classes).enumerate() {
             let classes = Shared::new(Classes::read(classes)?);
             let model = ClassModel { model: crate::lm::binary::load(file)?, classes };
-            let model = OrderModel {
-                model: Shared::new(model),
-                scale: weights.get(CLASS_LM).unwrap_or(1.0),
-                name: file.clone(),
-                feature: CLASS_LM.to_string(),
-            };
+            let feature = numbered(CLASS_LM, i);
+            let scale = weights.get(&feature).unwrap_or(DEFAULT_CLASS_LM / self.class_lm.len() as f64);
+            let model = OrderModel { model: Shared::new(model), scale, name: file.clone(), feature };
             if !second.is_empty() {
                 second.push(model.clone());
             }
@@ -232,6 +236,10 @@ impl OrderArgs {
         Ok((first, second, rules))
     }
 }
+
+/// What models of classes weigh together where no weight is given: the best of 0.3, 0.6, 1 on held-out sentences of novels,
+/// with a 4-gram of words and 500 classes.
+const DEFAULT_CLASS_LM: f64 = 0.6;
 
 /// The feature of the model of classes.
 const CLASS_LM: &str = "ClassLM";

@@ -2,6 +2,7 @@
 
 use super::Orders;
 use super::features::RuleWeights;
+use super::future::{Expected, Left};
 use super::lattice::{Lattice, lattice};
 use super::models::OrderModel;
 use super::search::{Search, SearchConfig, Searched};
@@ -15,11 +16,11 @@ use crate::fst::prune::{PruneConfig, prune};
 use crate::fst::semiring::Tropical;
 use crate::fst::shortestpath::{ShortestPathConfig, shortestpath};
 use crate::fst::symbols::SymbolTable;
+use crate::lm::UNKNOWN;
 use crate::lm::apply::labels::{Kind, Labels};
 use crate::lm::apply::scorer::{Many, One, Scorer};
 use crate::lm::apply::{ApplyConfig, Boundaries, Term, apply};
 use crate::lm::vocab::{BEGIN, END};
-use crate::lm::{LanguageModel, UNKNOWN};
 use crate::text::vocab::{Vocab, WordId};
 
 /// The algorithms of section 2.
@@ -42,8 +43,10 @@ pub enum Future {
     /// What they cost without any context
     Unigram,
     /// What they cost after the word of the bag that suits them best
-    #[default]
     Best,
+    /// What they cost after the word that suits them best of those that are still to come
+    #[default]
+    Left,
 }
 
 #[derive(Clone, Debug)]
@@ -96,6 +99,8 @@ pub struct Ordered {
     pub exact: bool,
     /// The algorithm took more memory than it may, and rows were pruned while parsing.
     pub forced: bool,
+    /// Nothing was left of the search until it pruned less.
+    pub wider: bool,
     pub phrases: usize,
     pub cells: usize,
     pub hypotheses: usize,
@@ -112,6 +117,23 @@ pub struct Orderer<'a> {
     /// The words of all bags; their numbers are the labels of lattices.
     pub vocab: Vocab,
 }
+
+/// Takes away phrases that are no cheaper than their words one by one, where every word can be said alone: no sentence needs
+/// them, and a search is many times as fast without.
+fn without_idle(rules: &mut Vec<Phrase>, words: usize) {
+    let mut alone = vec![f64::INFINITY; words];
+    for rule in rules.iter().filter(|r| r.words.len() == 1) {
+        let cost = &mut alone[rule.words[0] as usize];
+        *cost = cost.min(rule.cost);
+    }
+    if alone.iter().all(|c| c.is_finite()) {
+        let needed = |r: &Phrase| r.words.len() == 1 || r.cost < r.words.iter().map(|&t| alone[t as usize]).sum();
+        rules.retain(needed);
+    }
+}
+
+/// How many times a search that found nothing is done again, pruning less.
+const WIDER: u32 = 2;
 
 /// What a hypothesis or an arc takes with its places in tables, about.
 const BYTES: usize = 40;
@@ -145,11 +167,15 @@ impl Orderer<'_> {
         let all = self.phrases.phrases(bag, Orders { least: 1, most: self.config.orders.most });
         let mut last = 0;
         for rung in [Rung::Chosen, Rung::Bigrams, Rung::Unigrams] {
-            let trie = PhraseTrie::new(self.rules(bag, &all, rung));
-            if rung > Rung::Chosen && trie.phrases.len() == last {
+            let mut rules = self.rules(bag, &all, rung);
+            if rung > Rung::Chosen && rules.len() == last {
                 continue;
             }
-            last = trie.phrases.len();
+            last = rules.len();
+            if self.config.overlap == 0 {
+                without_idle(&mut rules, bag.words.len());
+            }
+            let trie = PhraseTrie::new(rules);
             if let Some(done) = self.search::<W>(bag, &trie, boundaries, rung)? {
                 return Ok(done);
             }
@@ -191,8 +217,8 @@ impl Orderer<'_> {
         let labels = self.labels(bag, &terms);
         let apply = self.apply_config(boundaries);
         match &terms[..] {
-            [term] => self.run::<W, _>(bag, trie, rung, || One::new(term, 0, &labels, &apply)),
-            _ => self.run::<W, _>(bag, trie, rung, || Many::new(&terms, &labels, &apply)),
+            [term] => self.run::<W, _>(bag, trie, boundaries, rung, || One::new(term, 0, &labels, &apply)),
+            _ => self.run::<W, _>(bag, trie, boundaries, rung, || Many::new(&terms, &labels, &apply)),
         }
     }
 
@@ -202,16 +228,18 @@ impl Orderer<'_> {
         &self,
         bag: &Bag,
         trie: &PhraseTrie,
+        boundaries: Boundaries,
         rung: Rung,
         scorer: impl Fn() -> Result<S>,
     ) -> Result<Option<Ordered>> {
         let terms: Vec<Term> = self.models.iter().map(OrderModel::term).collect();
-        let expected = self.expected(bag, &terms);
+        let expected = self.expected(bag, &terms, boundaries);
         let before = self.weights.before(self.phrases.pairs(bag), bag.words.len());
         let mut forced = false;
+        let mut wider = 0;
         let mut algorithm = self.config.algorithm;
         loop {
-            let config = self.search_config(bag, trie, algorithm);
+            let config = self.search_config(bag, trie, algorithm, wider);
             let tiling = || -> Result<Option<Tiling<W>>> {
                 if config.overlap > 0 {
                     return Ok(None);
@@ -230,7 +258,14 @@ impl Orderer<'_> {
                 }
                 Err(e) => return Err(e),
                 Ok((found, mut scorer)) => {
-                    let Some((goal, cost)) = found.best() else { return Ok(None) };
+                    let Some((goal, cost)) = found.best() else {
+                        // Pruning may leave nothing that leads to the end where phrases share words, or are very many.
+                        if found.pruned && wider < WIDER {
+                            wider += 1;
+                            continue;
+                        }
+                        return Ok(None);
+                    };
                     let words = found.words(trie, goal).iter().map(|&t| self.label(bag, t) as WordId).collect();
                     return Ok(Some(Ordered {
                         answers: vec![Answer { words, cost }],
@@ -238,6 +273,7 @@ impl Orderer<'_> {
                         rung,
                         exact: !found.pruned,
                         forced,
+                        wider: wider > 0,
                         phrases: trie.phrases.len(),
                         cells: found.cells,
                         hypotheses: found.nodes.len(),
@@ -247,17 +283,19 @@ impl Orderer<'_> {
         }
     }
 
-    fn search_config(&self, bag: &Bag, trie: &PhraseTrie, algorithm: Algorithm) -> SearchConfig {
+    /// Every step wider prunes less: twice the beam, four times the hypotheses, if there is memory for them.
+    fn search_config(&self, bag: &Bag, trie: &PhraseTrie, algorithm: Algorithm, wider: u32) -> SearchConfig {
         let max_nodes = (self.config.max_memory / BYTES).max(1000);
         let lattice = self.wants_lattice();
         // What a row can take if all of those ahead are open and all before are kept.
         let (open, done) = if lattice { (26, 9) } else { (4, 2) };
         let room = max_nodes / ((trie.longest() + 1) * open + bag.len() * done);
-        let most = if self.config.hypotheses == 0 { room } else { self.config.hypotheses.min(room) };
+        let wanted = self.config.hypotheses.saturating_mul(4usize.pow(wider));
+        let most = if wanted == 0 { room } else { wanted.min(room) };
         let full = algorithm == Algorithm::Full;
         SearchConfig {
             row: self.config.row,
-            beam: if full { f64::INFINITY } else { self.config.beam },
+            beam: if full { f64::INFINITY } else { self.config.beam * f64::from(1 << wider) },
             most: if full { usize::MAX } else { most.max(2) },
             lattice,
             overlap: self.config.overlap,
@@ -302,26 +340,44 @@ impl Orderer<'_> {
         ApplyConfig { boundaries, oov_cost: self.config.oov_cost, ..ApplyConfig::default() }
     }
 
-    /// What each word is expected to cost, for pruning.
-    fn expected(&self, bag: &Bag, terms: &[Term]) -> Vec<f64> {
+    /// What words are expected to cost, for pruning.
+    fn expected(&self, bag: &Bag, terms: &[Term], boundaries: Boundaries) -> Expected {
         let labels = self.labels(bag, terms);
-        let mut sums = vec![0.0; bag.words.len()];
+        let n = bag.words.len();
+        let mut expected = Expected { least: vec![0.0; n], ..Expected::default() };
         if self.config.future == Future::None {
-            return sums;
+            return expected;
         }
+        let left = self.config.future == Future::Left;
+        let (mut costs, mut ends) = (vec![0.0; n * n], vec![0.0; n]);
         for (term, ids) in terms.iter().zip(&labels.ids) {
-            let after = |model: &dyn LanguageModel, word| model.step(model.null(), word).0;
-            let mut states = vec![term.model.null()];
-            if self.config.future == Future::Best {
-                states.extend(ids.iter().map(|&id| after(term.model, id)));
-                states.extend(term.model.begin());
+            let model = term.model;
+            let mut states = vec![model.null()];
+            if self.config.future != Future::Unigram {
+                states.extend(ids.iter().map(|&id| model.step(model.null(), id).0));
+                states.extend(model.begin());
             }
-            for (sum, &id) in sums.iter_mut().zip(ids) {
-                let cost = states.iter().map(|&s| term.model.step(s, id).1).fold(f64::INFINITY, f64::min);
-                *sum += term.scale * self.config.oov_cost.filter(|_| id == UNKNOWN).unwrap_or(cost);
+            for (w, &id) in ids.iter().enumerate() {
+                let after = |state| {
+                    let cost = model.step(state, id).1;
+                    term.scale * self.config.oov_cost.filter(|_| id == UNKNOWN).unwrap_or(cost)
+                };
+                expected.least[w] += states.iter().map(|&s| after(s)).fold(f64::INFINITY, f64::min);
+                if left {
+                    let row = &mut costs[w * n..(w + 1) * n];
+                    row.iter_mut().zip(&states[1..]).for_each(|(sum, &s)| *sum += after(s));
+                }
+            }
+            if let (true, Boundaries::Add | Boundaries::End, Some(end)) = (left, boundaries, model.end_word()) {
+                let after = states[1..].iter().map(|&s| term.scale * model.step(s, end).1);
+                ends.iter_mut().zip(after).for_each(|(sum, cost)| *sum += cost);
             }
         }
-        sums
+        if left && n > 0 {
+            expected.end = ends.iter().copied().fold(f64::INFINITY, f64::min);
+            expected.left = Some(Left::new(costs, ends));
+        }
+        expected
     }
 
     /// The second pass and the list of answers.

@@ -8,16 +8,17 @@
 //! and the result is that of the full expansion composed with the models.
 //!
 //! Hypotheses of a row have different words behind them. Each is judged with what the words it still lacks are expected to
-//! cost, so that it is no gain to say the cheap words first; this estimate is for pruning only.
+//! cost (`future`), so that it is no gain to say the cheap words first; this estimate is for pruning only.
 //!
 //! A cost that depends on which words come before which is a cost of a cell and the next word: all words that the cell lacks
 //! come later.
 //!
-//! Costs a model step for every phrase beginning that fits, a look-up for every phrase, 48 bytes a hypothesis of the rows
+//! Costs a model step for every phrase beginning that fits, a look-up for every phrase, 56 bytes a hypothesis of the rows
 //! ahead, 24 bytes an arc.
 
 use hashbrown::HashTable;
 
+use super::future::Expected;
 use super::tiling::Tiling;
 use crate::chart::bag::{Bag, Cover, NO_PHRASE, PhraseTrie, Type};
 use crate::error::{Error, Result};
@@ -90,7 +91,9 @@ struct Open<const W: usize> {
     context: u32,
     arcs: u32,
     cost: f64,
-    /// What the words that are not there are expected to cost.
+    /// What the words that are not there are expected to cost, whatever is before them.
+    least: f64,
+    /// The same, or closer.
     rest: f64,
 }
 
@@ -147,8 +150,7 @@ pub struct Search<'a, S, const W: usize> {
     bag: &'a Bag,
     trie: &'a PhraseTrie,
     scorer: S,
-    /// Of every word, what it is expected to cost.
-    expected: &'a [f64],
+    expected: &'a Expected,
     /// What it costs that a word comes before another; empty: nothing.
     before: &'a [f64],
     /// Of every word, what it costs to come before all that are left.
@@ -158,6 +160,8 @@ pub struct Search<'a, S, const W: usize> {
     rows: Vec<Row<W>>,
     contexts: Contexts,
     steps: StepCache,
+    /// Room to count words in.
+    counts: Vec<u32>,
     out: Searched,
 }
 
@@ -185,7 +189,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
         bag: &'a Bag,
         trie: &'a PhraseTrie,
         scorer: S,
-        expected: &'a [f64],
+        expected: &'a Expected,
         before: &'a [f64],
         tiling: Option<Tiling<'a, W>>,
         config: &'a SearchConfig,
@@ -203,18 +207,28 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             rows: (0..=bag.len()).map(|_| Row::default()).collect(),
             contexts: Contexts { table: StateTable::default(), words: vec![vec![]], longest },
             steps: StepCache(vec![(u64::MAX, 0.0, 0); CACHE]),
+            counts: vec![],
             out: Searched::default(),
         }
     }
 
     pub fn run(mut self) -> Result<(Searched, S)> {
         let n = self.bag.len();
-        let rest: f64 = self.bag.counts.iter().zip(self.expected).map(|(&c, e)| c as f64 * e).sum();
+        let words: f64 = self.bag.counts.iter().zip(&self.expected.least).map(|(&c, e)| c as f64 * e).sum();
+        let rest = words + self.expected.end;
         if self.tiling.as_mut().is_some_and(|t| !t.possible(self.bag.all())) {
             return Ok((self.out, self.scorer));
         }
         let models = self.scorer.start();
-        self.rows[0].nodes.push(Open { cover: Cover::EMPTY, models, context: 0, arcs: NONE, cost: 0.0, rest });
+        self.rows[0].nodes.push(Open {
+            cover: Cover::EMPTY,
+            models,
+            context: 0,
+            arcs: NONE,
+            cost: 0.0,
+            least: rest,
+            rest,
+        });
         let mut stack = vec![];
         for x in 0..=n {
             let row = self.finish_row(x);
@@ -287,7 +301,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             models: node.models,
             cover: node.cover,
             cost: node.cost,
-            rest: node.rest,
+            rest: node.least,
             new: 0,
         };
         stack.push(root);
@@ -311,7 +325,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                     models,
                     cover,
                     cost: part.cost + cost + self.early(part.trie, part.new, child.word),
-                    rest: part.rest - self.expected[child.word as usize],
+                    rest: part.rest - self.expected.least[child.word as usize],
                     new: part.new + 1,
                 };
                 if child.phrase != NO_PHRASE {
@@ -377,7 +391,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
         let hash = spread(part.cover.hash_with(key));
         let nodes = &row.nodes;
         let same = |&i: &u32| nodes[i as usize].cover == part.cover && nodes[i as usize].key() == key;
-        if let Some(&i) = row.table.find(hash, same) {
+        let rest = if let Some(&i) = row.table.find(hash, same) {
             let node = &mut row.nodes[i as usize];
             if self.config.lattice {
                 arc.next = node.arcs;
@@ -387,7 +401,19 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                 row.arcs[node.arcs as usize] = arc;
             }
             node.cost = node.cost.min(cost);
+            node.rest
         } else {
+            let rest = match &self.expected.left {
+                Some(left) => {
+                    let last = self.trie.node(part.trie).word;
+                    left.cost(self.bag, &part.cover, last, row.cutoff - cost, &mut self.counts)
+                }
+                None => part.rest,
+            };
+            if cost + rest > row.cutoff {
+                self.out.pruned = true;
+                return;
+            }
             if let Some(tiling) = &mut self.tiling
                 && !tiling.possible(self.bag.rest(&part.cover))
             {
@@ -400,7 +426,8 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                 context,
                 arcs: row.arcs.len() as u32,
                 cost,
-                rest: part.rest,
+                least: part.rest,
+                rest,
             });
             row.arcs.push(arc);
             let nodes = &row.nodes;
@@ -408,8 +435,9 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                 let n = &nodes[i as usize];
                 spread(n.cover.hash_with(n.key()))
             });
-        }
-        let judged = cost + part.rest;
+            rest
+        };
+        let judged = cost + rest;
         if judged < row.best {
             row.best = judged;
             if at >= self.config.row {

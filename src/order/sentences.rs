@@ -58,6 +58,7 @@ impl Orderer<'_> {
             all.rung = all.rung.max(done.rung);
             all.exact &= done.exact;
             all.forced |= done.forced;
+            all.wider |= done.wider;
             all.phrases += done.phrases;
             all.cells += done.cells;
             all.hypotheses += done.hypotheses;

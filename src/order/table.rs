@@ -72,18 +72,6 @@ impl NgramTable {
         self.counts[node as usize] += count;
     }
 
-    /// Adds the counts of another table with the same numbers of words.
-    pub fn merge(&mut self, other: &NgramTable) {
-        let mut place = vec![ROOT; other.table.len() + 1];
-        for n in 0..other.table.len() as u32 {
-            let k = other.table.key(n);
-            // A beginning has a smaller number than what it is a beginning of.
-            let to = self.add(place[(k >> 32) as usize], k as WordId);
-            place[n as usize + 1] = to;
-            self.counts[to as usize] += other.counts[n as usize + 1];
-        }
-    }
-
     /// N-grams of these orders that were counted, and pairs, with their counts, as sorted lines.
     fn lines(&self, orders: Orders) -> Vec<Vec<u8>> {
         let nodes = 1..=self.table.len() as u32;

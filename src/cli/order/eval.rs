@@ -29,7 +29,7 @@ pub struct Cmd {
     /// The sentences that were meant, one a line
     #[arg(value_name = "REFERENCE")]
     reference: String,
-    /// Ordered sentences, one a line; several to compare
+    /// Ordered sentences, one a line; several to compare; NAME=FILE gives a row its name
     #[arg(value_name = "OUTPUT")]
     outputs: Vec<String>,
     /// N-best lists in the format of Moses, for the oracle; without OUTPUT their first sentences are judged
@@ -60,8 +60,11 @@ impl Cmd {
             return Err(Error::text(&shown, 1, 1, "no sentences"));
         }
         let mut rows = vec![];
-        for name in &self.outputs {
-            let (shown, text) = io::read_text(name)?;
+        for output in &self.outputs {
+            // A file whose own name has `=` in it is a file.
+            let named = output.split_once('=').filter(|_| !std::path::Path::new(output).exists());
+            let (name, file) = named.unwrap_or((output, output));
+            let (shown, text) = io::read_text(file)?;
             let lines: Vec<&str> = text.lines().collect();
             if lines.len() != reference.len() {
                 let message = format!("{} lines, but {} has {}", lines.len(), self.reference, reference.len());

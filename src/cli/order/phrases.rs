@@ -81,7 +81,7 @@ impl Cmd {
         let bags = lines.lines().map(|l| Bag::new(l.split_ascii_whitespace())).collect::<Result<Vec<_>>>()?;
         let bar = Bar::new();
         let begun = std::time::Instant::now();
-        let scanned = Scanner::new(&bags, !self.no_pairs).scan(&texts, orders, threads(self.threads), &bar);
+        let scanned = Scanner::new(&bags, !self.no_pairs)?.scan(&texts, orders, threads(self.threads), &bar);
         bar.clear();
         let (table, seen) = scanned?;
         let seconds = begun.elapsed().as_secs_f64();

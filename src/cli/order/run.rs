@@ -63,7 +63,7 @@ fn phrases(args: &OrderArgs, lines: &[Sentence], orders: Orders, pairs: bool) ->
     }
     let bar = Bar::new();
     let orders = Orders { least: 1, most: orders.most };
-    let scanned = Scanner::new(&bags, pairs).scan(&args.text, orders, threads(args.threads), &bar);
+    let scanned = Scanner::new(&bags, pairs)?.scan(&args.text, orders, threads(args.threads), &bar);
     bar.clear();
     Ok(Box::new(scanned?.0))
 }
@@ -199,6 +199,7 @@ struct Counts {
     bigrams: Vec<usize>,
     unigrams: Vec<usize>,
     forced: Vec<usize>,
+    wider: Vec<usize>,
 }
 
 impl Counts {
@@ -224,16 +225,21 @@ impl Counts {
         if done.ordered.forced {
             self.forced.push(number);
         }
+        if done.ordered.wider {
+            self.wider.push(number);
+        }
     }
 
     fn report(&self, total: usize, config: &OrderConfig) -> Status {
         let chosen = total - self.failed - self.bigrams.len() - self.unigrams.len();
-        let mut parts = vec![format!("{total} bags: {chosen} with phrases of orders {}", config.orders)];
+        let bags = if total == 1 { "bag" } else { "bags" };
+        let mut parts = vec![format!("{total} {bags}: {chosen} with phrases of orders {}", config.orders)];
         let mut say = |numbers: &[usize], what: &str| {
             if !numbers.is_empty() {
                 parts.push(format!("{} {what} (bags {})", numbers.len(), ranges(numbers)));
             }
         };
+        say(&self.wider, "pruned less, for nothing was left");
         say(&self.bigrams, "with bigrams added");
         say(&self.unigrams, "with all words alone added");
         say(&self.forced, "pruned while parsing, for the algorithm takes more than --max-memory");
