@@ -35,6 +35,19 @@ proptest! {
         }
     }
 
+    /// A prepared model takes every step that it took before, to the last bit.
+    #[test]
+    fn preparing_changes_nothing(b in backoff()) {
+        let (plain, prepared) = (b.model(), b.model());
+        prepared.prepare();
+        for state in 0..plain.num_states() as u32 {
+            for word in 0..plain.vocab().len() as u32 {
+                let (a, b) = (plain.step(state, word), prepared.step(state, word));
+                prop_assert_eq!((a.0, a.1.to_bits()), (b.0, b.1.to_bits()), "word {} in state {}", word, state);
+            }
+        }
+    }
+
     /// States are minimal in what they remember: two histories in one state have the same future, and a history whose
     /// last words no n-gram extends is in the state of fewer words.
     #[test]
