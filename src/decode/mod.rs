@@ -35,8 +35,9 @@ pub use sentence::{Exactness, Translation};
 /// How the network becomes a lattice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Expansion {
-    /// Where a beam is known (--prune, n-best lists, the best translation alone): small networks are expanded and composed as
-    /// a whole, if that fits, or lazy; on others pdt, with what is found by pruned cells as a bound. Full elsewhere
+    /// Where a beam is known (--prune, n-best lists, the best translation alone): lazy on small networks, or, for a wide beam,
+    /// expanded and composed as a whole, if that fits; pdt on others, with what is found by pruned cells as a bound. Full
+    /// elsewhere
     #[default]
     Auto,
     /// Expand everything, then apply the language models

@@ -80,6 +80,8 @@ const SMALL: f64 = 1e6;
 const EASY: f64 = 1e8;
 /// What an item of a search takes, with all that comes with it, about.
 const BYTES_AN_ITEM: usize = 160;
+/// A beam that leaves little out on the way: a queue costs more than it saves.
+const WIDE_BEAM: f64 = 4.0;
 /// A first guess of how much worse the n-th best is than the best.
 const FIRST_BEAM: f64 = 2.0;
 /// From here on everything is taken.
@@ -213,8 +215,11 @@ impl Decoder {
         }
         let size = expand::sizes(rtn)[rtn.root];
         let first = match (self.config.expansion, self.first_beam()) {
-            // Small expansions are searched as they are; of others, what is found at once need not be prepared for.
-            (Expansion::Auto, Some(_)) if size <= SMALL => Some(Effort { how: Expansion::Lazy, whole: true, ..exact }),
+            // Small expansions are searched as they are, or composed as a whole where the beam will want most of them; of
+            // others, what is found at once need not be prepared for.
+            (Expansion::Auto, Some(beam)) if size <= SMALL => {
+                Some(Effort { how: Expansion::Lazy, whole: beam >= WIDE_BEAM, ..exact })
+            }
             (Expansion::Auto, Some(_)) => (size <= EASY).then_some(Effort { items: EASY_ITEMS, ..exact }),
             _ => Some(exact),
         };

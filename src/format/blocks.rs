@@ -30,7 +30,7 @@ impl ByteBlocks {
     }
 
     /// The next lines and the number of the first of them, from 1; none at the end.
-    pub fn next(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
+    pub fn next_block(&mut self) -> Result<Option<(usize, Vec<u8>)>> {
         let mut text = std::mem::take(&mut self.rest);
         loop {
             let had = text.len();

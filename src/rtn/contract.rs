@@ -26,7 +26,7 @@ pub fn contract(fst: &FlatFst<Tropical>) -> FlatFst<Tropical> {
     }
     let stays = |s: StateId| on[s as usize].0 == s;
     let mut ways = vec![0u32; fst.num_states()];
-    // Ends come from the start alone: one more, so that it is never taken in.
+    // The start is never taken in.
     ways[fst.start() as usize] = 2;
     for s in fst.states().filter(|&s| stays(s)) {
         for a in fst.arcs(s) {
@@ -37,11 +37,9 @@ pub fn contract(fst: &FlatFst<Tropical>) -> FlatFst<Tropical> {
     }
     let taken_in = |s: StateId| ways[s as usize] == 1;
     let mut place = vec![NO_STATE; fst.num_states()];
-    let mut kept = 0;
     let rooted: Vec<StateId> = order.iter().copied().filter(|&s| stays(s) && ways[s as usize] > 1).collect();
-    for &s in &rooted {
-        place[s as usize] = kept;
-        kept += 1;
+    for (kept, &s) in rooted.iter().enumerate() {
+        place[s as usize] = kept as StateId;
     }
     let mut out = Builder::with_capacity(rooted.len(), fst.num_arcs());
     let mut open: Vec<(StateId, f64)> = vec![];

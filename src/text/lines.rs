@@ -43,7 +43,7 @@ impl Blocks {
 
     /// The next lines, none at the end.
     pub fn next_block(&mut self) -> Result<Option<Block>> {
-        let Some((line, text)) = self.bytes.next()? else { return Ok(None) };
+        let Some((line, text)) = self.bytes.next_block()? else { return Ok(None) };
         match String::from_utf8(text) {
             Ok(text) => Ok(Some(Block { file: self.file.clone(), line, text })),
             Err(e) => Err(not_utf8(&self.file, line, e.as_bytes(), e.utf8_error().valid_up_to())),

@@ -48,7 +48,7 @@ impl<'a> Pieces<'a> {
                 self.input = Some(ByteBlocks::new(io::open(name)?));
                 continue;
             };
-            match input.next()? {
+            match input.next_block()? {
                 Some((line, text)) => pieces.push(Piece { file: input.name().to_string(), line, text }),
                 None => self.input = None,
             }
