@@ -131,7 +131,7 @@ mod tests {
             for key in 1..5000u64 {
                 let key = key << 20 | 1;
                 let found = ngrams.count(key, || round == 0 && key >> 20 & 1 == 0);
-                assert_eq!(found, (key >> 20 & 1 == 0).then_some((key >> 21) as u32 - 1));
+                assert_eq!(found, (key >> 20 & 1 == 0).then(|| (key >> 21) as u32 - 1));
             }
         }
         let all = ngrams.of();
