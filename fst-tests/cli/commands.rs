@@ -56,10 +56,21 @@ fn openfst_spellings_are_the_same_command() {
         ("weft fst shortestpath acc.fst", "weft fst shortestpath --unique=false acc.fst"),
         ("weft fst map --map-type rmweight a.fst", "weft fst map --map_type=rmweight a.fst"),
         ("weft fst print --acceptor acc.fst", "weft fst print --acceptor=true acc.fst"),
+        ("weft fst print --acceptor acc.fst", "weft fst print --acceptor=1 acc.fst"),
+        ("weft fst print acc.fst", "weft fst print --acceptor=0 acc.fst"),
     ] {
         let (a, b) = (s.run(&format!("{ours} | od -c")), s.run(&format!("{theirs} | od -c")));
         assert_eq!(a.ok(), b.ok(), "{ours}\n{theirs}");
     }
+}
+
+/// What a file says of its automaton goes through a pipe: a path has no cycle, so that its start stays the start.
+#[test]
+fn a_union_with_a_path_has_no_new_start() {
+    let s = Sandbox::new();
+    s.run("printf '0 1 1 1\\n1\\n' | weft fst compile - u.fst").ok();
+    let made = s.run("weft fst shortestpath u.fst | weft fst union - u.fst | weft fst print").ok();
+    assert_eq!(made, "1\t0\t1\t1\n1\t2\t0\t0\n0\n2\t3\t1\t1\n3\n");
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl Sandbox {
     /// The files of the examples: a.txt, w.syms, pairs.txt, pot.txt, a.fst, b.fst, acc.fst, s.far; lat.fst, lats/1.fst to
     /// 3.fst, b/1.fst to 3.fst, train.txt, test.txt, lm.arpa, big.arpa; h.rules, g.hifst, src.txt, src.idx, words.arpa; train.en, train.ja, train.align, test.en, en.map, ja.map,
     /// rules.gz, counts.txt; words.ref and words2.ref for lats, perms.txt, perms.fst; ref.txt, ref2.txt, hyp1.txt, hyp2.txt, orders.txt; test.bag, en.arpa,
-    /// trees.conllu, hyps.conllu, nbest.txt.
+    /// trees.conllu, hyps.conllu, nbest.txt, dev.conllu, dev.nbest, dev.en.
     pub fn new() -> Self {
         let s = Self::empty();
         let names = ["a", "b", "c", "d", "x", "y", "z", "p", "q", "r", "1", "2", "3"];
@@ -115,8 +115,11 @@ impl Sandbox {
             rows.iter().enumerate().map(row).collect::<String>() + "\n"
         };
         s.write("trees.conllu", &(tree("he", "book") + &tree("she", "letter")));
-        s.write("hyps.conllu", &(tree("letter", "he") + &tree("he", "letter")));
-        s.write("nbest.txt", "0 ||| letter reads a he ||| LM= -3 ||| -3\n0 ||| he reads a letter ||| LM= -4 ||| -4\n");
+        for (trees, lists) in [("hyps.conllu", "nbest.txt"), ("dev.conllu", "dev.nbest")] {
+            s.write(trees, &(tree("letter", "he") + &tree("he", "letter")));
+            s.write(lists, "0 ||| letter reads a he ||| LM= -3 ||| -3\n0 ||| he reads a letter ||| LM= -4 ||| -4\n");
+        }
+        s.write("dev.en", "he reads a letter\n");
         s.write("en.map", "<eps>\t0\n<s>\t1\n</s>\t2\nbook\t3\nreads\t4\na\t5\n");
         s.write("ja.map", "<eps>\t0\n<s>\t1\n</s>\t2\n本\t3\n読む\t4\nを\t5\n");
         s.write(

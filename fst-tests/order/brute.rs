@@ -11,8 +11,7 @@ use weft::lm::{LanguageModel, LmState, WordId};
 use weft::order::features::RuleWeights;
 use weft::order::models::OrderModel;
 use weft::order::table::Phrases;
-use weft::order::{Algorithm, Future, OrderConfig, Orderer, Orders};
-use weft::text::vocab::Vocab;
+use weft::order::{Algorithm, Future, OrderConfig, Orderer, Orders, vocabulary};
 
 /// A trigram model made up of a hash; costs are multiples of 1/8, so that sums are exact.
 pub struct Toy(pub u64);
@@ -93,10 +92,7 @@ pub fn case(seed: u64, most: usize, all_words: bool) -> Case {
 
 impl Case {
     pub fn orderer(&self, config: OrderConfig, weights: RuleWeights) -> Orderer<'_> {
-        let mut vocab = Vocab::default();
-        for token in &self.tokens {
-            vocab.add(token);
-        }
+        let vocab = vocabulary(self.tokens.iter().map(String::as_str));
         let model =
             OrderModel { model: Shared::new(Toy(self.toy)), scale: 1.0, name: "toy".into(), feature: "LM".into() };
         Orderer { phrases: self, models: vec![model], second: vec![], weights, config, vocab }

@@ -139,6 +139,34 @@ fn odd_input_has_an_answer() {
     s.run("weft order --text text --lm lm.bin --range 9 odd").fails(2, &["has 5 lines, and no line 9"]);
 }
 
+/// Words that mean something in automata and in lists are words like others in every output.
+#[test]
+fn marks_of_formats_are_words() {
+    let s = with_model();
+    s.write("odd", "<eps> the ||| of\n");
+    let sorted = |line: &str| {
+        let mut words: Vec<&str> = line.split(' ').collect();
+        words.sort_unstable();
+        words.join(" ")
+    };
+    let best = s.run("weft order --text text --lm lm.bin odd").ok();
+    assert_eq!(sorted(best.trim_end()), "<eps> of the |||");
+    let lists = s.run("weft order --text text --lm lm.bin --nbest 3 --lattices '?.fst' odd").ok();
+    for line in lists.lines() {
+        let words = line.split(" ||| ").nth(1).unwrap().replace("&#124;&#124;&#124;", "|||");
+        assert_eq!(sorted(&words), "<eps> of the |||", "{line}");
+    }
+    assert_eq!(lists.lines().count(), 3);
+    let path = s.run("weft fst shortestpath 1.fst | weft fst print --acceptor").ok();
+    assert!(path.contains("\\<eps>"), "{path}");
+    s.write("ref", &best);
+    s.write("lists", &lists);
+    s.run("weft order eval ref --nbest lists").ok();
+    s.write("ref", &format!("{best}{best}"));
+    s.run("weft order eval ref --nbest lists")
+        .fails(2, &["lists: 1 of 2 references have no list; the first is number 1"]);
+}
+
 #[test]
 fn models_of_classes_add_up() {
     let s = with_model();

@@ -32,3 +32,64 @@ fn a_model_is_estimated_and_changes_the_best() {
     s.write("hyps.conllu", "1\tit\tx\n\n");
     s.run(&format!("{run} nbest.txt")).fails(2, &["hyps.conllu:1:1: 3 columns"]);
 }
+
+/// Lists of two sentences with their trees, and a model.
+fn two_lists() -> (Sandbox, String) {
+    let s = Sandbox::empty();
+    s.write("trees.conllu", TREES);
+    s.run("weft order rescore-dep --estimate trees.conllu trees.conllu -o dep.arpa").ok();
+    s.write("nbest.txt", "0 ||| the boy sees it ||| LM= -1 ||| -1\n1 ||| it sees the boy ||| LM= -2 ||| -2 ||| 0-0\n");
+    (s, "weft order rescore-dep --model dep.arpa --parses hyps.conllu".into())
+}
+
+#[test]
+fn trees_of_other_sentences_are_refused() {
+    let (s, run) = two_lists();
+    s.write("hyps.conllu", TREES);
+    assert_eq!(s.run(&format!("{run} nbest.txt")).ok(), "the boy sees it\nit sees the boy\n");
+    let (first, second) = TREES.split_once("\n\n").unwrap();
+    let tries = [
+        (
+            format!("{second}\n{first}\n"),
+            "hyps.conllu:1:1: tree 1 is not of line 1 of nbest.txt: word 1 is \"it\" in the tree and \"the\" there",
+        ),
+        (
+            TREES.replace("\tboy\t", "\tBoy\t"),
+            "hyps.conllu:2:1: tree 1 is not of line 1 of nbest.txt: word 2 is \"Boy\"",
+        ),
+        (format!("{TREES}\n{first}\n"), "hyps.conllu:14:1: tree 3, but nbest.txt has 2 lines with words"),
+        (TREES.replace("3\tnsubj", "2\tnsubj"), "hyps.conllu:3:1: word 2 is its own head"),
+        (TREES.replace("0\troot", "1\troot"), "is its own head, or that of its heads"),
+        (TREES.trim_end_matches("\t_\n").into(), "hyps.conllu:11:1: 9 columns, expected the ten of CoNLL-U"),
+    ];
+    for (trees, message) in tries {
+        s.write("hyps.conllu", &trees);
+        s.run(&format!("{run} nbest.txt")).fails(2, &[message]);
+    }
+}
+
+#[test]
+fn lists_keep_their_places() {
+    let (s, run) = two_lists();
+    s.write("hyps.conllu", TREES);
+    let whole = s.run(&format!("{run} --lists nbest.txt")).ok();
+    assert!(whole.lines().nth(1).is_some_and(|l| l.ends_with(" ||| 0-0")), "{whole}");
+    s.write(
+        "gap.txt",
+        "1 ||| the boy sees it ||| LM= -1 ||| -1\n3 ||| it sees the boy ||| LM= -2 ||| -2\n4 |||  ||| LM= 0 ||| 0\n",
+    );
+    let gap = s.run(&format!("{run} gap.txt"));
+    assert!(gap.err.contains("2 lists are missing"), "{gap:?}");
+    assert_eq!(gap.ok(), "\nthe boy sees it\n\nit sees the boy\n\n");
+    s.write("back.txt", "1 ||| the boy sees it ||| LM= -1 ||| -1\n0 ||| it sees the boy ||| LM= -2 ||| -2\n");
+    s.run(&format!("{run} back.txt")).fails(2, &["back.txt:2:1: list 0 after list 1"]);
+    s.write("nan.txt", "0 ||| the boy sees it ||| LM= -1 ||| NaN\n");
+    s.run(&format!("{run} nan.txt")).fails(2, &["nan.txt:1:38: the score is \"NaN\""]);
+    s.write("none.txt", "");
+    s.run(&format!("{run} none.txt")).fails(2, &["none.txt: no lists"]);
+    s.write("words.txt", "the boy sees it\nthe boy sees the boy\nit sees\n");
+    s.run("weft lm estimate --order 2 --discount-fallback words.txt -o words.arpa").ok();
+    s.run("weft order rescore-dep --model words.arpa --parses hyps.conllu nbest.txt")
+        .fails(2, &["no dependency language model"]);
+    s.run("weft order rescore-dep --estimate trees.conllu --lambda 1 -o x.arpa").fails(2, &["--lambda"]);
+}

@@ -7,7 +7,9 @@
 //! fewer with repeated words.
 //!
 //! A set is a few machine words, as many as the bag needs: a word that occurs once takes a bit, one that occurs k times
-//! as many as k needs. No field lies across two machine words.
+//! as many as k needs and one more, the guard. No field lies across two machine words. Guards are 0 in a set. They make it
+//! quick to see whether two sets fit together: with the room above `most` filled up, a field that holds too much runs
+//! over into its guard, and all fields of a machine word are added at once.
 
 use std::hash::Hasher;
 use std::ops::Range;
@@ -60,8 +62,21 @@ pub struct Bag {
     pub words: Vec<String>,
     pub counts: Vec<u32>,
     fields: Vec<Field>,
+    /// By machine word.
+    planes: Vec<Plane>,
     tokens: usize,
     width: usize,
+}
+
+/// All fields of a machine word.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plane {
+    /// The fields of words that occur once.
+    single: u64,
+    /// The guards of the others.
+    guard: u64,
+    /// In each of the others, what is missing from `most` to the largest number it has room for.
+    pad: u64,
 }
 
 /// Machine words that a set may take: a search is compiled for each of these.
@@ -83,22 +98,33 @@ impl Bag {
             }
         }
         let mut fields = Vec::with_capacity(words.len());
+        let mut planes = vec![Plane::default()];
         let (mut at, mut shift) = (0, 0);
         for &count in &counts {
             let bits = u32::BITS - count.leading_zeros();
-            if shift + bits > u64::BITS {
+            let guard = u32::from(count > 1);
+            if shift + bits + guard > u64::BITS {
                 at += 1;
                 shift = 0;
+                planes.push(Plane::default());
             }
-            fields.push(Field { at, shift, most: count as u64, mask: (1u64 << bits) - 1 });
-            shift += bits;
+            let field = Field { at, shift, most: count as u64, mask: (1u64 << bits) - 1 };
+            let plane = &mut planes[at as usize];
+            if count == 1 {
+                plane.single |= 1 << shift;
+            } else {
+                plane.guard |= 1 << (shift + bits);
+                plane.pad |= (field.mask - field.most) << shift;
+            }
+            fields.push(field);
+            shift += bits + guard;
         }
         let needed = at as usize + 1;
         let Some(&width) = WIDTHS.iter().find(|&&w| w >= needed) else {
             let most = WIDTHS[WIDTHS.len() - 1] * 64;
             return Err(Error::op("order", format!("a bag of {} words is too large: {most} bits at most", all.len())));
         };
-        Ok(Bag { words, counts, fields, tokens: all.len(), width })
+        Ok(Bag { words, counts, fields, planes, tokens: all.len(), width })
     }
 
     /// Tokens, repeated words as often as they are there.
@@ -142,27 +168,44 @@ impl Bag {
     pub fn cover<const W: usize>(&self, words: &[Type]) -> Option<Cover<W>> {
         words.iter().try_fold(Cover::EMPTY, |cover, &t| self.with(&cover, t))
     }
-    /// Two sets as one, if the bag has that many tokens.
-    pub fn union<const W: usize>(&self, a: &Cover<W>, b: &Cover<W>) -> Option<Cover<W>> {
-        let fits = |f: &Field| {
-            let of = |c: &Cover<W>| c.0[f.at as usize] >> f.shift & f.mask;
-            of(a) + of(b) <= f.most
-        };
-        self.fields.iter().all(fits).then(|| self.sum(a, b))
+    /// True if the bag has the tokens of both sets.
+    #[inline(always)]
+    pub fn fits<const W: usize>(&self, a: &Cover<W>, b: &Cover<W>) -> bool {
+        let mut over = 0;
+        for (i, p) in self.planes.iter().enumerate() {
+            let (a, b) = (a.0[i], b.0[i]);
+            over |= (a & b & p.single) | (a.wrapping_add(b).wrapping_add(p.pad) & p.guard);
+        }
+        over == 0
     }
-    fn sum<const W: usize>(&self, a: &Cover<W>, b: &Cover<W>) -> Cover<W> {
+    /// Two sets as one, if the bag has that many tokens.
+    #[inline(always)]
+    pub fn union<const W: usize>(&self, a: &Cover<W>, b: &Cover<W>) -> Option<Cover<W>> {
+        if !self.fits(a, b) {
+            return None;
+        }
         let mut sum = *a;
-        sum.0.iter_mut().zip(&b.0).for_each(|(x, y)| *x += y);
-        sum
+        for i in 0..self.planes.len() {
+            sum.0[i] += b.0[i];
+        }
+        Some(sum)
     }
     /// A set without another, if it has all of its tokens.
+    #[inline(always)]
     pub fn without<const W: usize>(&self, set: &Cover<W>, less: &Cover<W>) -> Option<Cover<W>> {
-        let fits = |t: Type| self.count(less, t) <= self.count(set, t);
-        if !(0..self.words.len() as Type).all(fits) {
+        let mut short = 0;
+        for (i, p) in self.planes.iter().enumerate() {
+            let (set, less) = (set.0[i], less.0[i]);
+            // A guard that is lent and not needed is still there.
+            short |= (less & !set & p.single) | (!(set | p.guard).wrapping_sub(less) & p.guard);
+        }
+        if short != 0 {
             return None;
         }
         let mut rest = *set;
-        rest.0.iter_mut().zip(&less.0).for_each(|(x, y)| *x -= y);
+        for i in 0..self.planes.len() {
+            rest.0[i] -= less.0[i];
+        }
         Some(rest)
     }
     /// The tokens that a set lacks.
@@ -302,6 +345,36 @@ mod tests {
         assert_eq!(bag.cover::<1>(&[1, 1]), None);
         assert_eq!(bag.rest(&ab), bag.cover(&[0, 0, 2]).unwrap());
         assert_eq!(bag.union(&ab, &bag.rest(&ab)), Some(bag.all()));
+    }
+
+    /// Adding and taking away whole sets is adding and taking away tokens, for all pairs of sets.
+    #[test]
+    fn sets_fit_as_their_tokens_do() {
+        let text = "a a a b c c d d d d d d d e f f f f";
+        let bag = Bag::new(text.split(' ')).unwrap();
+        let n = bag.words.len() as Type;
+        let mut sets: Vec<Cover<1>> = vec![Cover::EMPTY];
+        for t in 0..n {
+            let longer = |c: &Cover<1>| std::iter::successors(Some(*c), |c| bag.with(c, t)).collect::<Vec<_>>();
+            sets = sets.iter().flat_map(longer).collect();
+        }
+        assert_eq!(sets.len(), 4 * 2 * 3 * 8 * 2 * 5);
+        let mut seen = [0; 4];
+        for a in &sets {
+            for b in sets.iter().step_by(7) {
+                let all = |f: &dyn Fn(u64, u64, u64) -> bool| {
+                    (0..n).all(|t| f(bag.count(a, t), bag.count(b, t), bag.counts[t as usize] as u64))
+                };
+                let (fits, has) = (all(&|a, b, most| a + b <= most), all(&|a, b, _| b <= a));
+                assert_eq!(bag.fits(a, b), fits);
+                let counts = |c: &Cover<1>| (0..n).map(|t| bag.count(c, t)).collect::<Vec<_>>();
+                let both = |f: &dyn Fn(u64, u64) -> u64| (0..n).map(|t| f(bag.count(a, t), bag.count(b, t))).collect();
+                assert_eq!(bag.union(a, b).map(|c| counts(&c)), fits.then(|| both(&|a, b| a + b)));
+                assert_eq!(bag.without(a, b).map(|c| counts(&c)), has.then(|| both(&|a, b| a - b)));
+                seen[2 * usize::from(fits) + usize::from(has)] += 1;
+            }
+        }
+        assert!(seen.iter().all(|&n| n > 100), "{seen:?}");
     }
 
     #[test]

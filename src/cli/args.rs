@@ -1,10 +1,11 @@
 //! Spellings: what an OpenFst user types is what clap understands.
 //!
 //! OpenFst's options have underscores (`--sort_type`), may begin with one dash (`-sort_type`), and booleans may be given a
-//! value (`--connect=false`). Here `--sort_type` becomes `--sort-type`; negative numbers after `=` are left alone.
+//! value (`--connect=false`, `--connect=0`). Here `--sort_type` becomes `--sort-type`; negative numbers after `=` are left alone.
 
 use std::ffi::OsString;
 
+use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Command};
 
 /// Lets every boolean option take a value, `--unique` or `--unique=true` or `--unique=false`, at every level. An option
@@ -19,6 +20,7 @@ pub fn openfst_booleans(command: Command) -> Command {
                 .require_equals(true)
                 .hide_possible_values(true)
                 .value_name("BOOL")
+                .value_parser(BoolishValueParser::new())
                 .hide_default_value(true)
                 .default_value("false")
                 .default_missing_value("true"),

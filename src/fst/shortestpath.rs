@@ -47,7 +47,7 @@ pub fn shortestpath<W: Weight>(fst: &FlatFst<W>, config: &ShortestPathConfig<W>)
     require_path::<W>(OP)?;
     let nothing =
         fst.start() == NO_STATE || config.nshortest == 0 || config.weight.less(W::ONE) || config.nstate == Some(0);
-    let out = if nothing {
+    let mut out = if nothing {
         FlatFst::empty()
     } else if config.nshortest == 1 {
         single(fst)?
@@ -57,6 +57,8 @@ pub fn shortestpath<W: Weight>(fst: &FlatFst<W>, config: &ShortestPathConfig<W>)
         let costs = best_costs(fst)?;
         Search::new(fst, costs, config).run()
     };
+    // Paths have no cycles: what comes after need not look for them.
+    out.start_acyclic = true;
     Ok(out.with_symbols_of(fst))
 }
 

@@ -5,7 +5,8 @@ use super::features::RuleWeights;
 use super::future::{Expected, Left};
 use super::lattice::{Lattice, lattice};
 use super::models::OrderModel;
-use super::search::{Search, SearchConfig, Searched};
+use super::rows::Searched;
+use super::search::{Search, SearchConfig};
 use super::table::Phrases;
 use super::tiling::Tiling;
 use crate::chart::bag::{Bag, Phrase, PhraseTrie, Type};
@@ -21,7 +22,7 @@ use crate::lm::apply::labels::{Kind, Labels};
 use crate::lm::apply::scorer::{Many, One, Scorer};
 use crate::lm::apply::{ApplyConfig, Boundaries, Term, apply};
 use crate::lm::vocab::{BEGIN, END};
-use crate::text::vocab::{Vocab, WordId};
+use crate::text::vocab::{EPSILON, Vocab, WordId};
 
 /// The algorithms of section 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -116,6 +117,18 @@ pub struct Orderer<'a> {
     pub config: OrderConfig,
     /// The words of all bags; their numbers are the labels of lattices.
     pub vocab: Vocab,
+}
+
+/// How the word `<eps>` is spelled in a vocabulary and in symbol tables, where the name itself is no word.
+const EPSILON_WORD: &str = "\\<eps>";
+
+/// The vocabulary of some words.
+pub fn vocabulary<'a>(words: impl Iterator<Item = &'a str>) -> Vocab {
+    let mut vocab = Vocab::default();
+    words.for_each(|w| {
+        vocab.add(if w == EPSILON { EPSILON_WORD } else { w });
+    });
+    vocab
 }
 
 /// Takes away phrases that are no cheaper than their words one by one, where every word can be said alone: no sentence needs
@@ -320,7 +333,16 @@ impl Orderer<'_> {
 
     /// The label of a word of a bag.
     pub(super) fn label(&self, bag: &Bag, t: Type) -> Label {
-        self.vocab.find(&bag.words[t as usize]).unwrap_or(0) as Label
+        let word = bag.words[t as usize].as_str();
+        self.vocab.find(if word == EPSILON { EPSILON_WORD } else { word }).unwrap_or(0) as Label
+    }
+
+    /// The word of a label, as the bags have it.
+    pub fn word(&self, label: WordId) -> &str {
+        match self.vocab.word(label) {
+            EPSILON_WORD => EPSILON,
+            word => word,
+        }
     }
 
     /// The words of a bag as the models number them. `<s>` and `</s>` are words like others here, which no model knows.
@@ -443,7 +465,7 @@ impl Orderer<'_> {
             let m = &model.model;
             let (mut state, mut sum) = (m.begin().unwrap_or(m.null()), 0.0);
             for &word in words {
-                let text = self.vocab.word(word);
+                let text = self.word(word);
                 let id = if [BEGIN, END].contains(&text) { UNKNOWN } else { m.word(text).unwrap_or(UNKNOWN) };
                 let (next, cost) = m.step(state, id);
                 state = next;

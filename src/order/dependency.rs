@@ -5,20 +5,13 @@
 //! n-gram model over lines that begin with the head as head, `saw/L`, so that it is estimated and stored as any other. A
 //! tree's probability is the product over all words; ends of lines are not generated, nor the heads as heads.
 
-use crate::error::{Error, Result};
 use crate::lm::{LanguageModel, NgramModel, UNKNOWN};
-use crate::text::lines::Blocks;
+use crate::text::dependencies::Tree;
 
-/// A sentence with the head of each word: its place from 1, 0 for the root.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tree {
-    pub words: Vec<String>,
-    pub heads: Vec<usize>,
-}
+/// The head of the root. A model that does not know it is none of dependencies.
+pub const ROOT: &str = "<root>/R";
 
-/// The head of the root.
-const ROOT: &str = "<root>/R";
-
+/// What the model says of a tree.
 impl Tree {
     /// The words on the sides of all heads, each from the nearest on, after the head as head; the root's first.
     pub fn sides(&self) -> Vec<Vec<String>> {
@@ -53,54 +46,6 @@ impl Tree {
         }
         sum
     }
-}
-
-/// Gives every tree of a CoNLL-U file to `sink`; multiword tokens and empty nodes are passed over.
-pub fn read(name: &str, mut sink: impl FnMut(Tree) -> Result<()>) -> Result<()> {
-    let mut blocks = Blocks::open(name)?;
-    let mut tree = Tree::default();
-    let mut from = 1;
-    let mut finish = |tree: &mut Tree, file: &str, line: usize| {
-        let tree = std::mem::take(tree);
-        if let Some(w) = tree.heads.iter().position(|&h| h > tree.words.len()) {
-            let message = format!(
-                "word {} has the head {}, but the sentence has {} words",
-                w + 1,
-                tree.heads[w],
-                tree.words.len()
-            );
-            return Err(Error::text(file, line, 1, message));
-        }
-        if tree.words.is_empty() { Ok(()) } else { sink(tree) }
-    };
-    let mut file = String::new();
-    while let Some(block) = blocks.next_block()? {
-        file = block.file.to_string();
-        for (number, line) in block.lines() {
-            if line.trim().is_empty() {
-                finish(&mut tree, &file, from)?;
-                from = number + 1;
-                continue;
-            }
-            if line.starts_with('#') {
-                continue;
-            }
-            let wrong = |what: String| Error::text(&file, number, 1, what);
-            let columns: Vec<&str> = line.split('\t').collect();
-            let (Some(&id), Some(&form), Some(&head)) = (columns.first(), columns.get(1), columns.get(6)) else {
-                return Err(wrong(format!("{} columns, expected the ten of CoNLL-U between tabs", columns.len())));
-            };
-            if id.contains(['-', '.']) {
-                continue;
-            }
-            if id.parse() != Ok(tree.words.len() + 1) {
-                return Err(wrong(format!("the word's number is {id:?}, expected {}", tree.words.len() + 1)));
-            }
-            tree.heads.push(head.parse().map_err(|_| wrong(format!("the head is {head:?}, expected a number")))?);
-            tree.words.push(form.replace(' ', "_"));
-        }
-    }
-    finish(&mut tree, &file, from)
 }
 
 #[cfg(test)]

@@ -5,7 +5,11 @@
 //! what others need: with no "of" left, "course" is dear. Both look at one word of context and are not bounds: longer
 //! contexts may make a word cheaper. They are for pruning only, no cost of a sentence has them.
 //!
-//! words² model steps a bag; `Left` costs some ten nanoseconds a word that is left, for each new hypothesis.
+//! words² model steps a bag. What the words that a set lacks cost after each other is found once for a set and kept a while
+//! (`LeftCells`); then a hypothesis costs a nanosecond or so a word.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::chart::bag::{Bag, Cover, Type};
 
@@ -23,15 +27,13 @@ pub struct Expected {
 /// Costs of words after words.
 #[derive(Clone, Debug, Default)]
 pub struct Left {
-    /// `[word * words + before]`.
-    costs: Vec<f64>,
+    /// `[before * words + word]`.
+    after: Vec<f64>,
     /// Of every word, the words before it, the best first.
     order: Vec<Vec<Type>>,
     /// Of the end after each word.
     ends: Vec<f64>,
     end_order: Vec<Type>,
-    /// No word costs less than nothing, so that sums only grow.
-    grows: bool,
 }
 
 impl Left {
@@ -44,55 +46,85 @@ impl Left {
             order
         };
         let order = (0..n).map(|w| sorted(&costs[w * n..(w + 1) * n])).collect();
-        let grows = costs.iter().chain(&ends).all(|&c| c >= 0.0);
-        Left { order, end_order: sorted(&ends), costs, ends, grows }
+        let after = (0..n * n).map(|i| costs[i % n * n + i / n]).collect();
+        Left { after, order, end_order: sorted(&ends), ends }
+    }
+}
+
+/// Numbers that are kept at most, of all sets together.
+const KEPT: usize = 1 << 21;
+
+/// What the words that sets lack cost after each other, kept a while.
+pub struct LeftCells<'a, const W: usize> {
+    bag: &'a Bag,
+    left: &'a Left,
+    table: HashMap<Cover<W>, usize, FxBuildHasher>,
+    /// Of every set: for each word how many of it are lacking, then what it costs after the best of the others that
+    /// are lacking, infinity if there are none, then what the end costs after the best of them.
+    numbers: Vec<f64>,
+}
+
+impl<'a, const W: usize> LeftCells<'a, W> {
+    pub fn new(bag: &'a Bag, left: &'a Left) -> Self {
+        LeftCells { bag, left, table: HashMap::default(), numbers: vec![] }
     }
 
-    /// What the words that a set lacks cost, and the end; of what is more than `limit`, only that it is more. `counts` is
-    /// room to work in.
-    pub fn cost<const W: usize>(
-        &self,
-        bag: &Bag,
-        cover: &Cover<W>,
-        last: Type,
-        limit: f64,
-        counts: &mut Vec<u32>,
-    ) -> f64 {
-        let n = bag.words.len();
-        counts.clear();
-        counts.extend((0..n).map(|t| bag.counts[t] - bag.count(cover, t as Type) as u32));
-        let best = |costs: &[f64], order: &[Type], word: Option<Type>| {
-            let least = costs[last as usize];
-            for &v in order {
-                let cost = costs[v as usize];
-                if cost >= least {
-                    break;
-                }
-                // A word is before itself if it is there twice.
-                if counts[v as usize] > u32::from(word == Some(v)) {
-                    return cost;
-                }
-            }
-            least
-        };
-        let mut sum = 0.0;
-        let mut any = false;
-        let limit = if self.grows { limit } else { f64::INFINITY };
-        for w in (0..n).filter(|&w| counts[w] > 0) {
-            if sum > limit {
-                return sum;
-            }
-            any = true;
-            sum += counts[w] as f64 * best(&self.costs[w * n..(w + 1) * n], &self.order[w], Some(w as Type));
-        }
+    /// What the words that a set lacks cost, and the end, if the last word of the set is `last`.
+    pub fn cost(&mut self, cover: &Cover<W>, last: Type) -> f64 {
+        let (n, left) = (self.bag.words.len(), self.left);
+        let numbers = self.numbers(cover);
         // The last word is not the last of the sentence if something is left.
-        match any {
-            true => {
-                let end = self.end_order.iter().find(|&&v| counts[v as usize] > 0);
-                sum + end.map_or(0.0, |&v| self.ends[v as usize])
-            }
-            false => self.ends[last as usize],
+        let end = numbers[2 * n];
+        if end == f64::INFINITY {
+            return left.ends[last as usize];
         }
+        let (lacking, best) = (&numbers[..n], &numbers[n..2 * n]);
+        let after = &left.after[last as usize * n..][..n];
+        let mut sum = end;
+        for w in 0..n {
+            let cost = if best[w] < after[w] { best[w] } else { after[w] };
+            sum += lacking[w] * cost;
+        }
+        sum
+    }
+
+    /// The same word by word: what one of each costs, of those that the set lacks. A longer set's words cost no less.
+    pub fn each(&mut self, cover: &Cover<W>, last: Type, costs: &mut Vec<f64>) {
+        let (n, left) = (self.bag.words.len(), self.left);
+        let numbers = self.numbers(cover);
+        let after = &left.after[last as usize * n..][..n];
+        costs.clear();
+        costs.extend(numbers[n..2 * n].iter().zip(after).map(|(best, after)| best.min(*after)));
+    }
+
+    fn numbers(&mut self, cover: &Cover<W>) -> &[f64] {
+        let at = match self.table.get(cover) {
+            Some(&at) => at,
+            None => self.add(cover),
+        };
+        &self.numbers[at..=at + 2 * self.bag.words.len()]
+    }
+
+    fn add(&mut self, cover: &Cover<W>) -> usize {
+        if self.numbers.len() >= KEPT {
+            self.table.clear();
+            self.numbers.clear();
+        }
+        let (bag, left) = (self.bag, self.left);
+        let n = bag.words.len();
+        let at = self.numbers.len();
+        self.numbers.extend((0..n).map(|t| f64::from(bag.counts[t]) - bag.count(cover, t as Type) as f64));
+        for w in 0..n {
+            // A word is before itself if it is there twice.
+            let there = |&&v: &&Type| self.numbers[at + v as usize] > f64::from(u8::from(v as usize == w));
+            let before = left.order[w].iter().find(there);
+            let cost = before.map_or(f64::INFINITY, |&v| left.after[v as usize * n + w]);
+            self.numbers.push(cost);
+        }
+        let last = left.end_order.iter().find(|&&v| self.numbers[at + v as usize] > 0.0);
+        self.numbers.push(last.map_or(f64::INFINITY, |&v| left.ends[v as usize]));
+        self.table.insert(*cover, at);
+        at
     }
 }
 
@@ -106,12 +138,8 @@ mod tests {
         let bag = Bag::new("a a b c".split(' ')).unwrap();
         let costs = (0..9).map(|i| (10 * (i / 3 + 1) + i % 3 + 1) as f64).collect();
         let left = Left::new(costs, vec![5.0, 3.0, 4.0]);
-        let cost = |words: &[Type]| {
-            let cover: Cover<1> = bag.cover(words).unwrap();
-            let cost = |limit| left.cost(&bag, &cover, words[words.len() - 1], limit, &mut vec![]);
-            assert!(cost(12.5) == cost(f64::INFINITY) || cost(12.5) > 12.5);
-            cost(f64::INFINITY)
-        };
+        let mut cells = LeftCells::<1>::new(&bag, &left);
+        let mut cost = |words: &[Type]| cells.cost(&bag.cover(words).unwrap(), words[words.len() - 1]);
         // After c: two of a after a, b after a, the end after b.
         assert_eq!(cost(&[2]), 11.0 + 11.0 + 21.0 + 3.0);
         // After b: one a is left, which is not before itself; c after a.
@@ -119,5 +147,8 @@ mod tests {
         // One word is left.
         assert_eq!(cost(&[0, 0, 2]), 23.0 + 3.0);
         assert_eq!(cost(&[0, 0, 2, 1]), 3.0);
+        let mut each = vec![];
+        cells.each(&bag.cover(&[0, 1]).unwrap(), 1, &mut each);
+        assert_eq!((each[0], each[2]), (12.0, 31.0));
     }
 }

@@ -2,13 +2,17 @@
 //! de Gispert et al. 2014).
 //!
 //! A cell is a set of tokens; it is there if phrases make it up. From every cell, in the order of the rows, every set of a
-//! phrase that fits leads to another. Costs cells · sets of phrases, and 48 bytes a cell.
+//! phrase that fits leads to another. Costs a nanosecond or two for each cell and set of phrases, and 48 bytes a cell; both
+//! have a limit, since a bag of N words may have 2^N cells.
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 
 use crate::chart::bag::{Bag, Cover, PhraseTrie};
 use crate::error::{Error, Result};
+
+/// Cells times sets of phrases that are looked at, at most: some seconds.
+const WORK: usize = 3_000_000_000;
 
 pub struct Grid<const W: usize> {
     /// Cells in the order of the rows, then as they are found.
@@ -20,7 +24,7 @@ pub struct Grid<const W: usize> {
 }
 
 impl<const W: usize> Grid<W> {
-    /// All cells; a limit error if there are more than `max_cells`.
+    /// All cells; a limit error if there are more than `max_cells`, or if finding them takes too long.
     pub fn parse(bag: &Bag, trie: &PhraseTrie, max_cells: usize) -> Result<Self> {
         let mut sets: Vec<Cover<W>> = trie.phrases.iter().filter_map(|p| bag.cover(&p.words)).collect();
         sets.sort_unstable();
@@ -32,6 +36,7 @@ impl<const W: usize> Grid<W> {
             rows[size].push(set);
             seen.insert(set);
         }
+        let mut work = 0;
         for x in 1..=bag.len() {
             let row = std::mem::take(&mut rows[x]);
             for cell in &row {
@@ -43,11 +48,13 @@ impl<const W: usize> Grid<W> {
                     }
                 }
                 if seen.len() > max_cells {
-                    return Err(Error::limit(
-                        "order",
-                        format!("{max_cells} cells"),
-                        "parsing the bag takes more than --max-memory",
-                    ));
+                    let limit = format!("{max_cells} cells");
+                    return Err(Error::limit("order", limit, "parsing the bag takes more than --max-memory"));
+                }
+                work += sets.len();
+                if work > WORK {
+                    let limit = format!("{WORK} pairs of cells and phrases");
+                    return Err(Error::limit("order", limit, "parsing the bag without pruning takes too long"));
                 }
             }
             rows[x] = row;

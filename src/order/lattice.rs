@@ -7,7 +7,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::search::Searched;
+use super::rows::Searched;
 use crate::chart::bag::{PhraseTrie, Type};
 use crate::error::{Error, Result};
 use crate::fst::flat::{Arc, FlatFst, Label, ScatterBuilder, StateId};

@@ -12,6 +12,7 @@
 pub mod bag;
 pub mod dependency;
 pub mod dump;
+pub mod extensions;
 pub mod features;
 pub mod future;
 pub mod grams;
@@ -20,6 +21,7 @@ pub mod index;
 pub mod lattice;
 pub mod models;
 pub mod partners;
+pub mod rows;
 pub mod scan;
 pub mod score;
 pub mod search;
@@ -29,7 +31,7 @@ pub mod tiling;
 
 use crate::error::{Error, Result};
 
-pub use bag::{Algorithm, Answer, Future, OrderConfig, Ordered, Orderer, Rung};
+pub use bag::{Algorithm, Answer, Future, OrderConfig, Ordered, Orderer, Rung, vocabulary};
 
 /// Lengths of n-grams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,12 +13,17 @@
 //! A cost that depends on which words come before which is a cost of a cell and the next word: all words that the cell lacks
 //! come later.
 //!
-//! Costs a model step for every phrase beginning that fits, a look-up for every phrase, 56 bytes a hypothesis of the rows
-//! ahead, 24 bytes an arc.
+//! The phrases after a state of the models are found once for all hypotheses of a row that have it, and each hypothesis looks
+//! at no more of them than may be good enough (`extensions`).
+//!
+//! Costs a model step for every state and beginning of a phrase, a look-up for every phrase that fits and is good enough, 56
+//! bytes a hypothesis of the rows ahead, 24 bytes an arc.
 
-use hashbrown::HashTable;
+use smallvec::SmallVec;
 
-use super::future::Expected;
+use super::extensions::{Extension, Extensions};
+use super::future::{Expected, LeftCells};
+use super::rows::{Back, NONE, Node, Open, Row, Searched, by_state, spread};
 use super::tiling::Tiling;
 use crate::chart::bag::{Bag, Cover, NO_PHRASE, PhraseTrie, Type};
 use crate::error::{Error, Result};
@@ -40,87 +45,6 @@ pub struct SearchConfig {
     /// Hypotheses and arcs at most, all rows together; more is a limit error.
     pub max_nodes: usize,
 }
-
-/// No hypothesis, no arc.
-pub const NONE: u32 = u32::MAX;
-
-/// A hypothesis that is finished.
-#[derive(Clone, Copy, Debug)]
-pub struct Node {
-    /// The models' state.
-    pub models: u32,
-    /// The least cost to get here.
-    pub cost: f64,
-    /// The arcs that lead here, the best first.
-    pub arcs: (u32, u32),
-}
-
-/// A phrase that leads to a hypothesis.
-#[derive(Clone, Copy, Debug)]
-pub struct Back {
-    pub from: u32,
-    /// The node of the trie where the phrase ends.
-    pub phrase: u32,
-    /// Words of the phrase that were there already.
-    pub shared: u32,
-    /// While the row is open: the next arc to the same hypothesis.
-    next: u32,
-    /// What it costs to get to the hypothesis this way.
-    pub cost: f64,
-}
-
-/// All hypotheses, row by row; arcs lead from earlier rows to later ones.
-#[derive(Debug, Default)]
-pub struct Searched {
-    pub nodes: Vec<Node>,
-    pub arcs: Vec<Back>,
-    /// Hypotheses with all tokens, with what it costs to end there.
-    pub goals: Vec<(u32, f64)>,
-    /// Something was left out.
-    pub pruned: bool,
-    /// Cells that were not empty.
-    pub cells: usize,
-    /// Phrases that were tried.
-    pub tried: u64,
-}
-
-struct Open<const W: usize> {
-    cover: Cover<W>,
-    models: u32,
-    /// The last words, if phrases may share them.
-    context: u32,
-    arcs: u32,
-    cost: f64,
-    /// What the words that are not there are expected to cost, whatever is before them.
-    least: f64,
-    /// The same, or closer.
-    rest: f64,
-}
-
-impl<const W: usize> Open<W> {
-    fn judged(&self) -> f64 {
-        self.cost + self.rest
-    }
-    fn key(&self) -> u64 {
-        (self.models as u64) << 32 | self.context as u64
-    }
-}
-
-struct Row<const W: usize> {
-    nodes: Vec<Open<W>>,
-    table: HashTable<u32>,
-    arcs: Vec<Back>,
-    best: f64,
-    /// Nothing worse than this is taken.
-    cutoff: f64,
-}
-
-impl<const W: usize> Default for Row<W> {
-    fn default() -> Self {
-        Row { nodes: vec![], table: HashTable::new(), arcs: vec![], best: f64::INFINITY, cutoff: f64::INFINITY }
-    }
-}
-
 /// The last words of hypotheses, if phrases may share them.
 #[derive(Default)]
 struct Contexts {
@@ -153,6 +77,8 @@ pub struct Search<'a, S, const W: usize> {
     expected: &'a Expected,
     /// What it costs that a word comes before another; empty: nothing.
     before: &'a [f64],
+    /// The least and the most of it.
+    before_range: (f64, f64),
     /// Of every word, what it costs to come before all that are left.
     early: Vec<f64>,
     config: &'a SearchConfig,
@@ -160,8 +86,10 @@ pub struct Search<'a, S, const W: usize> {
     rows: Vec<Row<W>>,
     contexts: Contexts,
     steps: StepCache,
-    /// Room to count words in.
-    counts: Vec<u32>,
+    extensions: Extensions<W>,
+    /// What the words that a set lacks are expected to cost, if this is asked for.
+    left: Option<LeftCells<'a, W>>,
+    hopes: Hopes,
     out: Searched,
 }
 
@@ -201,13 +129,16 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             scorer,
             expected,
             before,
+            before_range: before.iter().fold((0.0, 0.0), |(low, high), &c| (f64::min(low, c), f64::max(high, c))),
             early: vec![0.0; bag.words.len()],
             config,
             tiling,
             rows: (0..=bag.len()).map(|_| Row::default()).collect(),
             contexts: Contexts { table: StateTable::default(), words: vec![vec![]], longest },
             steps: StepCache(vec![(u64::MAX, 0.0, 0); CACHE]),
-            counts: vec![],
+            extensions: Extensions::new(bag, trie, expected, config.overlap),
+            left: expected.left.as_ref().map(|left| LeftCells::new(bag, left)),
+            hopes: Hopes::default(),
             out: Searched::default(),
         }
     }
@@ -224,6 +155,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             cover: Cover::EMPTY,
             models,
             context: 0,
+            last: 0,
             arcs: NONE,
             cost: 0.0,
             least: rest,
@@ -240,9 +172,16 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                 }
                 break;
             }
-            for (i, node) in row.iter().enumerate() {
-                self.grow(x, base + i as u32, node, &mut stack);
-                self.check_memory(x)?;
+            for group in by_state(&row) {
+                for &i in &group {
+                    let (number, node) = (base + i, &row[i as usize]);
+                    if group.len() < MANY {
+                        self.grow(x, number, node, &mut stack);
+                    } else {
+                        self.grow_by_list(x, number, node);
+                    }
+                    self.check_memory(x)?;
+                }
             }
         }
         Ok((self.out, self.scorer))
@@ -304,16 +243,8 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             rest: node.least,
             new: 0,
         };
-        stack.push(root);
         self.set_early(&node.cover);
-        // A phrase may begin with words that are there: the trie is entered where these lead.
-        for shared in 1..=self.contexts.words[node.context as usize].len().min(self.config.overlap) {
-            let words = &self.contexts.words[node.context as usize];
-            let last = &words[words.len() - shared..];
-            if let Some(trie) = last.iter().try_fold(PhraseTrie::ROOT, |n, &w| self.trie.child(n, w)) {
-                stack.push(Part { trie, ..root });
-            }
-        }
+        stack.extend(self.roots(node.context).map(|(trie, _)| Part { trie, ..root }));
         while let Some(part) = stack.pop() {
             let children = self.trie.node(part.trie).children.clone();
             for c in children {
@@ -329,13 +260,99 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                     new: part.new + 1,
                 };
                 if child.phrase != NO_PHRASE {
-                    self.emit(x, number, node.context, &next, child.cost, child.depth);
+                    self.emit(x, number, node.context, &Part { cost: next.cost + child.cost, ..next });
                 }
                 if !child.children.is_empty() {
                     stack.push(next);
                 }
             }
         }
+    }
+
+    /// Where phrases may begin, with the number of words that are there already: the trie is entered where these lead.
+    fn roots(&self, context: u32) -> impl Iterator<Item = (u32, u32)> {
+        let words = &self.contexts.words[context as usize];
+        (0..=words.len().min(self.config.overlap)).filter_map(|shared| {
+            let last = &words[words.len() - shared..];
+            let root = last.iter().try_fold(PhraseTrie::ROOT, |n, &w| self.trie.child(n, w))?;
+            Some((root, shared as u32))
+        })
+    }
+
+    /// As `grow`, for a hypothesis whose state others have, too.
+    fn grow_by_list(&mut self, x: usize, number: u32, node: &Open<W>) {
+        self.set_early(&node.cover);
+        let roots: SmallVec<[(u32, u32); 4]> = self.roots(node.context).collect();
+        let (scorer, steps) = (&mut self.scorer, &mut self.steps);
+        let step = |state, word| steps.step(scorer, state, word);
+        let list = self.extensions.list(node.key(), node.models, &roots, self.bag, self.trie, step);
+        self.hope(x, node);
+        for new in 1..=self.extensions.longest().min(self.bag.len() - x) {
+            let places = list.of(new);
+            let early = self.least_early(&node.cover, new, self.bag.len() - x);
+            let base = self.hopes.judged + early - self.hopes.saved[new - 1];
+            for at in places.clone() {
+                let extension = self.extensions.all[at];
+                let cutoff = self.rows[x + new].cutoff + ROUNDING;
+                if base + extension.excess > cutoff {
+                    let rest = &self.extensions.all[at..places.end];
+                    let fits =
+                        |e: &Extension| self.bag.fits(&node.cover, &self.extensions.tails[e.tail as usize].cover);
+                    self.out.pruned = self.out.pruned || rest.iter().any(fits);
+                    break;
+                }
+                let tail = &self.extensions.tails[extension.tail as usize];
+                let Some(cover) = self.bag.union(&node.cover, &tail.cover) else { continue };
+                if self.hopes.judged + early + extension.cost - self.hoped(tail.trie, new) > cutoff {
+                    self.out.pruned = true;
+                    continue;
+                }
+                let part = Part {
+                    trie: tail.trie,
+                    models: extension.models,
+                    cover,
+                    cost: node.cost + extension.cost + self.all_early(tail.trie, tail.new),
+                    rest: node.least - tail.least,
+                    new: tail.new,
+                };
+                self.emit(x, number, node.context, &part);
+            }
+        }
+    }
+
+    /// What the words that a hypothesis lacks are expected to cost, word by word.
+    fn hope(&mut self, x: usize, node: &Open<W>) {
+        let Hopes { judged, words, saved, more } = &mut self.hopes;
+        *judged = node.judged();
+        let least = &self.expected.least;
+        match &mut self.left {
+            // Nothing is before the first word.
+            Some(left) if x > 0 => left.each(&node.cover, node.last, words),
+            _ => words.clone_from(least),
+        }
+        more.clear();
+        for t in 0..least.len() {
+            let lacking = self.bag.counts[t] as u64 - self.bag.count(&node.cover, t as Type);
+            more.extend((0..lacking).map(|_| words[t] - least[t]));
+        }
+        more.sort_unstable_by(|a, b| b.total_cmp(a));
+        saved.clear();
+        let sums = more.iter().scan(0.0, |sum, more| {
+            *sum += more;
+            Some(*sum)
+        });
+        saved.extend(sums);
+    }
+
+    /// What the last `new` words of a phrase were expected to cost.
+    fn hoped(&self, mut trie: u32, new: usize) -> f64 {
+        let mut sum = 0.0;
+        for _ in 0..new {
+            let node = self.trie.node(trie);
+            sum += self.hopes.words[node.word as usize];
+            trie = node.parent;
+        }
+        sum
     }
 
     /// What words cost that come next, before all others that a set lacks.
@@ -354,6 +371,20 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
         }
     }
 
+    /// What `new` words that come next cost at least by being before the others of the `left` tokens.
+    fn least_early(&self, cover: &Cover<W>, new: usize, left: usize) -> f64 {
+        if self.before.is_empty() {
+            return 0.0;
+        }
+        let lacks = |t: usize| self.bag.count(cover, t as Type) < self.bag.counts[t] as u64;
+        let words = (0..self.early.len()).filter(|&t| lacks(t));
+        let least = words.map(|t| self.early[t]).fold(f64::INFINITY, f64::min);
+        // The words of a phrase are not left when those behind them are said.
+        let (low, high) = self.before_range;
+        let among = (new * (new - 1) / 2) as f64 * high.max(0.0);
+        (new as f64 * least - among).max((new * left) as f64 * low.min(0.0))
+    }
+
     /// What a word costs that comes after `new` words of a phrase, before all that are left then.
     #[inline(always)]
     fn early(&self, mut trie: u32, new: u32, word: Type) -> f64 {
@@ -370,10 +401,26 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
         cost
     }
 
-    fn emit(&mut self, x: usize, from: u32, context: u32, part: &Part<W>, rule: f64, depth: u32) {
+    /// What the last `new` words of a phrase cost that come next, each before all that are left after it.
+    fn all_early(&self, mut trie: u32, new: u32) -> f64 {
+        if self.before.is_empty() {
+            return 0.0;
+        }
+        let mut sum = 0.0;
+        for earlier in (0..new).rev() {
+            let node = self.trie.node(trie);
+            sum += self.early(node.parent, earlier, node.word);
+            trie = node.parent;
+        }
+        sum
+    }
+
+    /// Takes a hypothesis that ends with a phrase, if it is good enough.
+    fn emit(&mut self, x: usize, from: u32, context: u32, part: &Part<W>) {
         self.out.tried += 1;
         let at = x + part.new as usize;
-        let cost = part.cost + rule;
+        let cost = part.cost;
+        let depth = self.trie.node(part.trie).depth;
         let row = &mut self.rows[at];
         if cost + part.rest > row.cutoff {
             self.out.pruned = true;
@@ -397,19 +444,19 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                 arc.next = node.arcs;
                 node.arcs = row.arcs.len() as u32;
                 row.arcs.push(arc);
-            } else if cost < node.cost {
-                row.arcs[node.arcs as usize] = arc;
+            } else {
+                // Of ways that cost the same, one that does not depend on which was found first.
+                let old = &mut row.arcs[node.arcs as usize];
+                let order = cost.total_cmp(&old.cost).then((from, arc.phrase).cmp(&(old.from, old.phrase)));
+                if order.is_lt() {
+                    *old = arc;
+                }
             }
             node.cost = node.cost.min(cost);
             node.rest
         } else {
-            let rest = match &self.expected.left {
-                Some(left) => {
-                    let last = self.trie.node(part.trie).word;
-                    left.cost(self.bag, &part.cover, last, row.cutoff - cost, &mut self.counts)
-                }
-                None => part.rest,
-            };
+            let last = self.trie.node(part.trie).word;
+            let rest = self.left.as_mut().map_or(part.rest, |left| left.cost(&part.cover, last));
             if cost + rest > row.cutoff {
                 self.out.pruned = true;
                 return;
@@ -424,6 +471,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                 cover: part.cover,
                 models: part.models,
                 context,
+                last,
                 arcs: row.arcs.len() as u32,
                 cost,
                 least: part.rest,
@@ -452,6 +500,26 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
     }
 }
 
+/// What a hypothesis hopes for: no word that it lacks will cost less when others have been said. So what a phrase makes of it
+/// is seen, nearly, before its set is looked up.
+#[derive(Default)]
+struct Hopes {
+    /// Its cost and what the rest is expected to cost.
+    judged: f64,
+    /// Of every word that is lacking, what it is expected to cost.
+    words: Vec<f64>,
+    /// By number of words less one: what so many may have been expected to cost more than whatever is before them.
+    saved: Vec<f64>,
+    /// Room to sort in.
+    more: Vec<f64>,
+}
+
+/// Sums in another order may differ by so much.
+const ROUNDING: f64 = 1e-9;
+
+/// As many hypotheses with the same state are worth a list of what may follow it.
+const MANY: usize = 4;
+
 /// A hypothesis with the first words of a phrase.
 #[derive(Clone, Copy)]
 struct Part<const W: usize> {
@@ -462,80 +530,4 @@ struct Part<const W: usize> {
     rest: f64,
     /// Words that are new.
     new: u32,
-}
-
-/// The hash of the table wants its upper bits filled.
-#[inline(always)]
-fn spread(hash: u64) -> u64 {
-    hash ^ hash.rotate_left(29).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-impl<const W: usize> Row<W> {
-    /// Keeps the best hypotheses, and of their arcs those that are not much worse; nothing worse is taken from now on.
-    fn shrink(&mut self, most: usize) {
-        if self.nodes.len() > most {
-            let mut judged: Vec<f64> = self.nodes.iter().map(Open::judged).collect();
-            let (_, last, _) = judged.select_nth_unstable_by(most - 1, f64::total_cmp);
-            self.cutoff = self.cutoff.min(*last);
-        }
-        let cutoff = self.cutoff;
-        self.nodes.retain(|n| n.judged() <= cutoff);
-        let mut arcs = vec![];
-        let mut some = vec![];
-        for node in &mut self.nodes {
-            some.clear();
-            let mut at = std::mem::replace(&mut node.arcs, NONE);
-            while at != NONE {
-                let arc = self.arcs[at as usize];
-                at = arc.next;
-                if arc.cost + node.rest <= cutoff {
-                    some.push(arc);
-                }
-            }
-            // Of many ways to one hypothesis the best few are enough when there is no room for all.
-            some.sort_by(|a: &Back, b| a.cost.total_cmp(&b.cost).then((a.from, a.phrase).cmp(&(b.from, b.phrase))));
-            some.truncate(8);
-            for arc in some.iter().rev() {
-                let next = std::mem::replace(&mut node.arcs, arcs.len() as u32);
-                arcs.push(Back { next, ..*arc });
-            }
-        }
-        self.arcs = arcs;
-        self.table.clear();
-        let nodes = &self.nodes;
-        let hash = |i: &u32| {
-            let n = &nodes[*i as usize];
-            spread(n.cover.hash_with(n.key()))
-        };
-        for i in 0..nodes.len() as u32 {
-            self.table.insert_unique(hash(&i), i, hash);
-        }
-    }
-}
-
-impl Searched {
-    /// The hypothesis with all tokens that costs least, with its cost.
-    pub fn best(&self) -> Option<(u32, f64)> {
-        let total = |&(n, end): &(u32, f64)| (n, self.nodes[n as usize].cost + end);
-        self.goals.iter().map(total).min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)))
-    }
-
-    /// The words of the best way to a hypothesis.
-    pub fn words(&self, trie: &PhraseTrie, mut node: u32) -> Vec<Type> {
-        let mut phrases = vec![];
-        loop {
-            let (from, to) = self.nodes[node as usize].arcs;
-            if from == to {
-                break;
-            }
-            let arc = self.arcs[from as usize];
-            phrases.push((arc.phrase, arc.shared));
-            node = arc.from;
-        }
-        let mut words = vec![];
-        for &(phrase, shared) in phrases.iter().rev() {
-            words.extend_from_slice(&trie.words(phrase)[shared as usize..]);
-        }
-        words
-    }
 }

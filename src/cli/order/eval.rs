@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
 use crate::eval::metric::Workspace;
-use crate::format::{binary, io, template};
+use crate::format::{binary, io, moses, template};
 use crate::fst::any::AnyFst;
 use crate::fst::flat::FlatFst;
 use crate::fst::semiring::Tropical;
@@ -41,7 +41,7 @@ pub struct Cmd {
     /// Write everything as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
-    /// Draw BLEU and SPR by size of the bag
+    /// Draw BLEU and SPR by size of the bag, of the first system
     #[arg(long, value_name = "FILE")]
     svg: Option<String>,
 }
@@ -160,15 +160,15 @@ fn read_lists(name: &str, count: usize) -> Result<Vec<Vec<String>>> {
     let (shown, text) = io::read_text(name)?;
     let mut lists = vec![vec![]; count];
     for (i, line) in text.lines().enumerate() {
-        let wrong = |what: String| Error::text(&shown, i + 1, 1, what);
-        let mut fields = line.split("|||").map(str::trim);
-        let (Some(number), Some(words)) = (fields.next(), fields.next()) else {
-            return Err(wrong("expected `number ||| words ||| features ||| score`".into()));
-        };
-        let number: usize = number.parse().map_err(|_| wrong(format!("{number:?} is not the number of a sentence")))?;
-        let list =
-            lists.get_mut(number).ok_or_else(|| wrong(format!("number {number}, but there are {count} references")))?;
-        list.push(words.to_string());
+        let moses::Line { number, words, .. } = moses::read_line(line, &shown, i + 1)?;
+        let wrong = || Error::text(&shown, i + 1, 1, format!("number {number}, but there are {count} references"));
+        let list = lists.get_mut(number).ok_or_else(wrong)?;
+        list.push(words);
+    }
+    let missing = lists.iter().filter(|l| l.is_empty()).count();
+    if let Some(first) = lists.iter().position(Vec::is_empty) {
+        let message = format!("{missing} of {count} references have no list; the first is number {first}, from 0");
+        return Err(Error::usage(format!("{shown}: {message}")));
     }
     Ok(lists)
 }

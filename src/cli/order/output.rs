@@ -1,12 +1,12 @@
 //! What is printed and written of a bag.
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::sync::Arc as Shared;
 
 use crate::error::{Error, Result};
 use crate::format::far::{FarType, FarWriter};
-use crate::format::{io, number, template};
+use crate::format::moses::write_hypothesis;
+use crate::format::{io, template};
 use crate::fst::any::AnyFst;
 use crate::fst::flat::FlatFst;
 use crate::fst::semiring::Tropical;
@@ -49,7 +49,7 @@ impl Outputs {
 }
 
 pub fn words(orderer: &Orderer, words: &[WordId]) -> String {
-    words.iter().map(|&w| orderer.vocab.word(w)).collect::<Vec<_>>().join(" ")
+    words.iter().map(|&w| orderer.word(w)).collect::<Vec<_>>().join(" ")
 }
 
 /// Moses' lines: number, words, scores of the models and of the rules, all together; logarithms, so that more is better.
@@ -57,24 +57,18 @@ pub fn nbest(orderer: &Orderer, done: &Ordered, number: usize) -> String {
     let models = if orderer.second.is_empty() { &orderer.models } else { &orderer.second };
     let mut out = String::new();
     for answer in &done.answers {
-        let _ = write!(out, "{number} ||| {} |||", words(orderer, &answer.words));
         let mut all = 0.0;
+        let mut features = vec![];
         for (model, score) in models.iter().zip(orderer.scores(&answer.words)) {
             all += model.scale * score;
-            let _ = write!(out, " {}= {}", model.feature, shown(-score));
+            features.push((model.feature.clone(), score));
         }
         // Costs of lattices are rounded: what is left of rules that cost nothing is not their cost.
         let rules = Some(answer.cost - all).filter(|r| r.abs() > 1e-4).unwrap_or(0.0);
-        let _ = writeln!(out, " Rules= {} ||| {}", shown(-rules), shown(-all - rules));
+        features.push(("Rules".into(), rules));
+        write_hypothesis(&mut out, number, &words(orderer, &answer.words), &features, all + rules);
     }
     out
-}
-
-/// Nine significant digits; no minus before a zero.
-fn shown(value: f64) -> String {
-    let mut text = String::new();
-    number::write_g(&mut text, value + 0.0, 9);
-    text
 }
 
 /// The lattice with its words.

@@ -22,18 +22,14 @@ use crate::order::index::Index;
 use crate::order::scan::Scanner;
 use crate::order::sentences::split;
 use crate::order::table::{NgramTable, Phrases};
-use crate::order::{OrderConfig, Ordered, Orderer, Orders, Rung};
-use crate::text::vocab::Vocab;
+use crate::order::{OrderConfig, Ordered, Orderer, Orders, Rung, vocabulary};
 
 pub fn run(args: &OrderArgs, config: OrderConfig) -> Result<Status> {
     let input = args.sentences.as_deref().or(args.bags.as_deref()).unwrap_or("-");
     let lines = read_sentences(input, args.range.as_deref())?;
     let (models, second, weights) = args.load_models()?;
     let phrases = phrases(args, &lines, config.orders, weights.before != 0.0)?;
-    let mut vocab = Vocab::default();
-    lines.iter().flat_map(|l| l.text.split_ascii_whitespace()).for_each(|w| {
-        vocab.add(w);
-    });
+    let vocab = vocabulary(lines.iter().flat_map(|l| l.text.split_ascii_whitespace()));
     let orderer = Orderer { phrases: &*phrases, models, second, weights, config, vocab };
     order_all(args, &orderer, &lines)
 }
