@@ -190,7 +190,7 @@ pub fn exact(algorithm: Algorithm) -> OrderConfig {
         algorithm,
         row: 2,
         beam: f64::INFINITY,
-        hypotheses: 0,
+        hypotheses: Some(0),
         orders: ALL,
         overlap: 0,
         future: Future::Left,

@@ -68,15 +68,15 @@ fn threads_change_nothing_and_every_answer_is_a_permutation() {
         text.lines().map(sort).collect()
     };
     assert_eq!(sorted(&s.read("best")), sorted(&s.read("bags")));
-    // From a file and from an index there are the same phrases.
+    // From a file and from an index there are the same phrases, and the same orders of words.
     s.run("weft order phrases --text text bags -o p.gz && weft order --phrases p.gz --lm lm.bin --hypotheses 60 bags -o best2").ok();
     s.write("w.toml", "Before = 0\n");
     s.run("weft order --phrases p.gz --weights w.toml --lm lm.bin --hypotheses 60 bags -o plain").ok();
     s.run("weft order index text -o t.idx && weft order --weights w.toml --index t.idx --lm lm.bin --hypotheses 60 bags -o best3").ok();
     assert_eq!(s.read("best"), s.read("best2"));
     assert_eq!(s.read("plain"), s.read("best3"));
-    // Orders of pairs are counted in a sample of an index, which here is everything.
-    s.run("weft order --index t.idx --lm lm.bin --hypotheses 60 bags").ok();
+    s.run("weft order --index t.idx --lm lm.bin --hypotheses 60 bags -o best4").ok();
+    assert_eq!(s.read("best"), s.read("best4"));
 }
 
 #[test]
@@ -162,6 +162,8 @@ fn marks_of_formats_are_words() {
     s.write("ref", &best);
     s.write("lists", &lists);
     s.run("weft order eval ref --nbest lists").ok();
+    let said = s.run("weft order eval ref --lattices '?.fst'").ok();
+    assert!(said.contains("100.00  100.00"), "{said}");
     s.write("ref", &format!("{best}{best}"));
     s.run("weft order eval ref --nbest lists")
         .fails(2, &["lists: 1 of 2 references have no list; the first is number 1"]);
@@ -199,4 +201,14 @@ fn rows_of_a_table_have_names() {
     s.run("weft order eval ref 'GYRO=none'").fails(2, &["none"]);
     s.write("short", "a b c d e\n");
     s.run("weft order eval ref short").fails(2, &["short:2:1: 1 lines, but ref has 2"]);
+    s.write("lists", "2 ||| a b ||| LM= -1 ||| -1\n");
+    s.run("weft order eval ref --nbest lists")
+        .fails(2, &["lists:1:1: number 2, but there are 2 references", "from 0 to 1"]);
+    s.run("weft order eval ref one 'a & \"b\"=one' --svg all.svg").ok();
+    let drawn = s.read("all.svg");
+    assert!(drawn.contains(">one<title>") && drawn.contains(">a &amp; &quot;b&quot;<title>"), "{drawn}");
+    // Nothing is shown if something cannot be written.
+    for option in ["--svg", "--json"] {
+        assert_eq!(s.run(&format!("weft order eval ref one {option} .")).fails(2, &["is a directory"]), "");
+    }
 }

@@ -8,3 +8,4 @@ mod phrases;
 #[allow(dead_code)]
 mod sandbox;
 mod search;
+mod words;

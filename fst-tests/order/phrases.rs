@@ -20,10 +20,10 @@ impl Progress for Quiet {
 }
 
 fn words(rng: &mut SmallRng, n: usize) -> String {
-    (0..n)
-        .map(|_| ["the", "a", "cat", "sat", "on", "mat", ",", "."][rng.random_range(0..8)])
-        .collect::<Vec<_>>()
-        .join(" ")
+    // The first ones are frequent, the last ones rare.
+    const WORDS: [&str; 14] =
+        ["the", "a", "cat", "sat", "on", "mat", ",", ".", "dog", "ran", "by", "hat", "owl", "far"];
+    (0..n).map(|_| WORDS[rng.random_range(0..14).min(rng.random_range(0..14))]).collect::<Vec<_>>().join(" ")
 }
 
 /// A text and bags.
@@ -33,7 +33,9 @@ fn data(seed: u64) -> (String, Vec<String>) {
         let n = rng.random_range(0..12);
         words(rng, n)
     };
-    let text: Vec<String> = (0..200).map(|_| sentence(&mut rng)).collect();
+    let mut text: Vec<String> = (0..199).map(|_| sentence(&mut rng)).collect();
+    // Words far from each other are no pair.
+    text.push(words(&mut rng, 150));
     let bags = (0..70).map(|_| sentence(&mut rng) + " unseen").collect();
     (text.join("\n") + "\n", bags)
 }
@@ -52,7 +54,7 @@ fn by_hand(text: &str, bag: &Bag, orders: Orders) -> (BTreeMap<Vec<u32>, u64>, V
                     *found.entry(ngram).or_default() += 1;
                 }
             }
-            for j in i + 1..types.len() {
+            for j in i + 1..types.len().min(i + 60) {
                 if let (Some(a), Some(b)) = (types[i], types[j])
                     && a != b
                 {
@@ -94,10 +96,7 @@ fn every_way_to_find_phrases_finds_those_that_are_there() {
             for (what, source) in sources {
                 let found: BTreeMap<Vec<u32>, u64> = source.phrases(bag, orders).into_iter().collect();
                 assert_eq!(found, meant, "{what}, seed {seed}");
-                let some = source.pairs(bag).unwrap();
-                if what != "index" {
-                    assert_eq!(some, pairs, "{what}, seed {seed}");
-                }
+                assert_eq!(source.pairs(bag).unwrap(), pairs, "{what}, seed {seed}");
             }
         }
     }

@@ -117,7 +117,7 @@ fn pruned_searches_find_permutations_that_are_no_better() {
         let least = meant.values().copied().fold(f64::INFINITY, f64::min);
         for (beam, hypotheses) in [(0.0, 1), (1.0, 3), (2.0, 100)] {
             for algorithm in [Algorithm::Expand, Algorithm::Parse] {
-                let config = OrderConfig { beam, hypotheses, nbest: 10, ..exact(algorithm) };
+                let config = OrderConfig { beam, hypotheses: Some(hypotheses), nbest: 10, ..exact(algorithm) };
                 let orderer = case.orderer(config, weights());
                 let done = orderer.order(&case.tokens()).unwrap();
                 assert!(is_permutation(&case, &orderer, &done), "seed {seed}");
@@ -187,7 +187,8 @@ fn bags_of_any_width_are_ordered_whole() {
     let case = Case { tokens, phrases: vec![], pairs: BTreeMap::new(), toy: 1 };
     for count in [0, 1, 63, 64, 65, 90] {
         let some = Case { tokens: case.tokens[..count].to_vec(), phrases: vec![], pairs: BTreeMap::new(), toy: 1 };
-        let config = OrderConfig { beam: 5.0, hypotheses: 10, nbest: 1, lattice: false, ..exact(Algorithm::Parse) };
+        let config =
+            OrderConfig { beam: 5.0, hypotheses: Some(10), nbest: 1, lattice: false, ..exact(Algorithm::Parse) };
         let orderer = some.orderer(config, weights());
         let done = orderer.order(&some.tokens()).unwrap();
         assert!(is_permutation(&some, &orderer, &done));
@@ -202,7 +203,8 @@ fn a_search_that_loses_everything_prunes_less() {
     for seed in 300..500 {
         let case = case(seed, 7, false);
         let meant = case.sentences(&weights(), orders, 3);
-        let narrow = OrderConfig { overlap: 3, orders, hypotheses: 2, beam: 1.0, nbest: 1, ..exact(Algorithm::Parse) };
+        let narrow =
+            OrderConfig { overlap: 3, orders, hypotheses: Some(2), beam: 1.0, nbest: 1, ..exact(Algorithm::Parse) };
         let orderer = case.orderer(narrow, weights());
         let done = orderer.order(&case.tokens()).unwrap();
         assert!(is_permutation(&case, &orderer, &done), "seed {seed}");

@@ -313,6 +313,13 @@ impl PhraseTrie {
         let children = &self.nodes[range.start as usize..range.end as usize];
         children.binary_search_by_key(&word, |c| c.word).ok().map(|i| range.start + i as u32)
     }
+    /// The last so many words on the way to a node.
+    pub fn last_words(&self, n: u32, count: u32) -> impl Iterator<Item = Type> {
+        (0..count).rev().map(move |up| {
+            let above = (0..up).fold(n, |n, _| self.node(n).parent);
+            self.node(above).word
+        })
+    }
     /// The words from the root to a node.
     pub fn words(&self, mut n: u32) -> Vec<Type> {
         let mut words = vec![];

@@ -3,6 +3,7 @@
 //! OpenFst's options have underscores (`--sort_type`), may begin with one dash (`-sort_type`), and booleans may be given a
 //! value (`--connect=false`, `--connect=0`). Here `--sort_type` becomes `--sort-type`; negative numbers after `=` are left alone.
 
+use std::any::TypeId;
 use std::ffi::OsString;
 
 use clap::builder::BoolishValueParser;
@@ -24,6 +25,10 @@ pub fn openfst_booleans(command: Command) -> Command {
                 .hide_default_value(true)
                 .default_value("false")
                 .default_missing_value("true"),
+            // Booleans that are true unless somebody says otherwise.
+            ArgAction::Set if arg.get_value_parser().type_id() == TypeId::of::<bool>() => {
+                arg.hide_possible_values(true).value_name("BOOL").value_parser(BoolishValueParser::new())
+            }
             _ => arg,
         })
         .mut_subcommands(openfst_booleans)

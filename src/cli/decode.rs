@@ -18,6 +18,7 @@ use crate::rules::load::{LoadConfig, Loaded, load};
 
 #[derive(Args, Debug)]
 #[command(
+    about = "Translate sentences with synchronous rules and language models",
     long_about = "Translate sentences, one a line, with synchronous rules and language models.\n\n\
                   The rules that match a sentence make a chart, its cells a network of small automata, the network a \
                   lattice; the language models are applied to that. Nothing but the final beam (--prune) cuts anything \
@@ -207,13 +208,10 @@ impl DecodeArgs {
         let mut known: Vec<&str> = names.iter().chain(&lms).map(String::as_str).collect();
         known.extend(crate::decode::weights::DEFAULTS.iter().map(|d| d.0));
         known.push(crate::decode::hypotheses::WORD_PENALTY);
-        let unused: Vec<&str> = weights.unused(&known).collect();
-        if !unused.is_empty() {
-            return Err(Error::usage(format!(
-                "there are weights for {}, but the rules have no such feature; they have: {}",
-                unused.join(", "),
-                names.join(", ")
-            )));
+        if let Some(name) = weights.unused(&known).next() {
+            let message =
+                format!("a weight for {name}, but the rules have no such feature; they have: {}", names.join(", "));
+            return Err(weights.wrong(name, message));
         }
         let by_number: Vec<f64> = names.iter().map(|n| weights.of(n).unwrap_or(0.0)).collect();
         grammar.weigh(&by_number);

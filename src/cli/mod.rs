@@ -53,11 +53,9 @@ enum Command {
     Lattice(lattice::LatticeArgs),
     /// Language models: estimate, query, look at as automata, apply to lattices
     Lm(lm::LmArgs),
-    /// Translate sentences with synchronous rules and language models
     Decode(decode::DecodeArgs),
     /// From aligned text to translations on shipped data, every command shown
     Demo(demo::DemoArgs),
-    /// Bags of words to sentences, with phrases of a text collection and language models
     Order(order::OrderArgs),
     /// Translation rules: extract, score, filter, convert, make shallow
     Rules(rules::RulesArgs),

@@ -5,6 +5,7 @@ mod eval;
 mod index;
 mod output;
 mod phrases;
+mod plot;
 mod run;
 
 use std::sync::Arc as Shared;
@@ -24,6 +25,7 @@ use crate::order::{Algorithm, Future, OrderConfig, Orders};
 #[command(
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
+    about = "Bags of words to sentences, with phrases of a text collection and language models",
     long_about = "Turn bags of words into sentences: one bag a line, its words in any order.\n\n\
                   Phrases are n-grams of a text collection that are made of words of the bag. Sentences are all words of the \
                   bag, as phrases one after the other; the language model says which is best. Phrases come from a text \
@@ -51,12 +53,12 @@ pub struct OrderArgs {
     /// Take sentences instead of bags: long ones are cut, the parts ordered and put together
     #[arg(long, value_name = "FILE", conflicts_with = "bags")]
     sentences: Option<String>,
-    /// With --sentences: tokens of a part at most
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    split: usize,
-    /// With --sentences: what is made of the parts
-    #[arg(long, value_enum, default_value_t)]
-    join: Join,
+    /// With --sentences: tokens of a part at most [default: 20]
+    #[arg(long, value_name = "N")]
+    split: Option<usize>,
+    /// With --sentences: what is made of the parts [default: lattices]
+    #[arg(long, value_enum)]
+    join: Option<Join>,
     /// Phrases, from `weft order phrases`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["text", "index"])]
     phrases: Option<String>,
@@ -93,9 +95,10 @@ pub struct OrderArgs {
     /// Keep what is at most this much worse than the best of its row (`inf`: everything)
     #[arg(long, value_name = "BEAM", default_value_t = 10.0)]
     beam: f64,
-    /// Hypotheses that a row keeps at most; 0 is as many as --max-memory allows
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    hypotheses: usize,
+    /// Hypotheses that a row keeps at most; 0 is as many as --max-memory allows [default: 1000, fewer for bags of more than
+    /// 500 words]
+    #[arg(long, value_name = "N")]
+    hypotheses: Option<usize>,
     /// Lengths of the phrases to use
     #[arg(long, value_name = "N-M", default_value = "1-5")]
     orders: String,
@@ -141,6 +144,11 @@ enum OrderCommand {
 }
 
 impl OrderArgs {
+    /// Tokens of a part of a sentence at most.
+    fn part(&self) -> usize {
+        self.split.unwrap_or(20)
+    }
+
     pub fn run(&self) -> Result<Status> {
         match &self.command {
             Some(OrderCommand::Phrases(c)) => c.run(),
@@ -167,7 +175,10 @@ impl OrderArgs {
         if self.nbest == Some(0) {
             return Err(Error::usage("--nbest is 0: there would be nothing to print"));
         }
-        if self.split == 0 {
+        if self.sentences.is_none() && (self.split.is_some() || self.join.is_some()) {
+            return Err(Error::usage("--split and --join are for sentences: name them with --sentences"));
+        }
+        if self.split == Some(0) {
             return Err(Error::usage("--split is 0: a part has at least one token"));
         }
         if self.class_lm.len() != self.classes.len() {
@@ -199,7 +210,7 @@ impl OrderArgs {
             nbest: self.nbest.unwrap_or(1),
             lattice: self.lattices.is_some()
                 || self.dump.is_some()
-                || (self.sentences.is_some() && self.join == Join::Lattices),
+                || (self.sentences.is_some() && self.join.unwrap_or_default() == Join::Lattices),
             oov_cost: self.oov_cost,
         })
     }
@@ -210,7 +221,7 @@ impl OrderArgs {
         let numbered = |name: &str, i: usize| if i == 0 { name.to_string() } else { format!("{name}{}", i + 1) };
         let name = |i: usize| numbered("LM", i);
         let mut names: Vec<String> = (0..self.models.len().max(self.rescore.len())).map(name).collect();
-        names.extend((0..self.class_lm.len().max(1)).map(|i| numbered(CLASS_LM, i)));
+        names.extend((0..self.class_lm.len()).map(|i| numbered(CLASS_LM, i)));
         let rules = RuleWeights::from(&weights, &names)?;
         let load = |files: &[String]| -> Result<Vec<OrderModel>> {
             let one = |(i, file): (usize, &String)| {
@@ -223,8 +234,15 @@ impl OrderArgs {
         };
         let (mut first, mut second) = (load(&self.models)?, load(&self.rescore)?);
         for (i, (file, classes)) in self.class_lm.iter().zip(&self.classes).enumerate() {
-            let classes = Shared::new(Classes::read(classes)?);
+            let name = classes;
+            let classes = Shared::new(Classes::read(name)?);
             let model = ClassModel { model: crate::lm::binary::load(file)?, classes };
+            if !model.classes.fit(&model.model) {
+                return Err(Error::usage(format!(
+                    "none of the classes of {name} is in the model {file}: it is to be a model of these classes \
+                     (`weft lm classes` makes the text to estimate it from)"
+                )));
+            }
             let feature = numbered(CLASS_LM, i);
             let scale = weights.get(&feature).unwrap_or(DEFAULT_CLASS_LM / self.class_lm.len() as f64);
             let model = OrderModel { model: Shared::new(model), scale, name: file.clone(), feature };

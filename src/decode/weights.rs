@@ -23,6 +23,9 @@ pub const DEFAULTS: [(&str, f64); 9] = [
 #[derive(Clone, Debug, Default)]
 pub struct Weights {
     named: BTreeMap<String, f64>,
+    /// The file they come from, and the line of each, for messages.
+    file: String,
+    lines: BTreeMap<String, usize>,
 }
 
 impl Weights {
@@ -31,15 +34,21 @@ impl Weights {
         let (shown, text) = io::read_text(file)?;
         let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
             let (line, column) = e.span().map_or((1, 1), |s| place(&text, s.start));
-            Error::text(&shown, line, column, e.message().to_string())
+            let message = format!("{}; expected lines `name = number`", e.message());
+            Error::text(&shown, line, column, message)
         })?;
-        let mut weights = Weights::default();
+        let mut weights = Weights { file: shown.clone(), ..Weights::default() };
         weights.add_table(&shown, &text, &table)?;
         Ok(weights)
     }
 
     fn add_table(&mut self, file: &str, text: &str, table: &toml::Table) -> Result<()> {
         for (name, value) in table {
+            let named = |l: &str| {
+                let rest = l.trim_start().trim_start_matches(['"', '\'']).strip_prefix(name.as_str());
+                rest.is_some_and(|r| r.trim_start_matches(['"', '\'']).trim_start().starts_with('='))
+            };
+            let line = 1 + text.lines().position(named).unwrap_or(0);
             let number = match value {
                 toml::Value::Float(x) if x.is_finite() => *x,
                 toml::Value::Integer(n) => *n as f64,
@@ -48,14 +57,22 @@ impl Weights {
                     continue;
                 }
                 other => {
-                    let line = 1 + text.lines().position(|l| l.trim_start().starts_with(name.as_str())).unwrap_or(0);
                     let message = format!("the weight of {name} is {other}, expected a finite number");
                     return Err(Error::text(file, line, 1, message));
                 }
             };
             self.named.insert(name.clone(), number);
+            self.lines.insert(name.clone(), line);
         }
         Ok(())
+    }
+
+    /// An error at the place where a weight was given.
+    pub fn wrong(&self, name: &str, message: impl Into<String>) -> Error {
+        match self.lines.get(name) {
+            Some(&line) => Error::text(&self.file, line, 1, message.into()),
+            None => Error::usage(message.into()),
+        }
     }
 
     /// Weights of the columns of a format without names.

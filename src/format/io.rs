@@ -141,6 +141,11 @@ pub fn read_text(name: &str) -> Result<(String, String)> {
     open(name)?.text()
 }
 
+/// A text without the byte order mark that some editors write: it is not a part of the first word.
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// An output being written. `commit` makes it appear under its name; without it nothing is left behind.
 pub struct Output {
     name: String,

@@ -19,12 +19,12 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::flat::{Arc, Builder, FlatFst, Label, NO_STATE, StateId};
+use super::prune::prune_in_place;
 use super::semiring::{DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, shortest_distance};
 use super::strings::{EMPTY, StringId, Strings};
 use crate::error::{Error, Result};
 use engine::Engine;
-pub(crate) use pruned::prune_in_place;
 use relation::Relation;
 use residual::{Gallic, GallicSet, Residual, Weights};
 
@@ -102,7 +102,8 @@ pub fn determinize<W: Weight>(fst: &FlatFst<W>, config: &DeterminizeConfig<W>) -
         let residual = Weights { delta: config.delta };
         let engine = Engine::new(fst, residual, OP, config.max_states);
         let result = if config.prunes() {
-            let distance = shortest_distance(fst, &DistanceConfig { reverse: true, ..Default::default() })?;
+            let distance =
+                shortest_distance(fst, &DistanceConfig { reverse: true, lenient: true, ..Default::default() })?;
             pruned::acceptor(engine, &distance, config.weight, config.nstate)?
         } else {
             acceptor(engine)?.0

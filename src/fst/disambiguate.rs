@@ -14,8 +14,9 @@ use rustc_hash::FxBuildHasher;
 
 use super::connect::connect;
 use super::determinize::relation::Relation;
-use super::determinize::{DetType, DeterminizeConfig, predisambiguate, prune_in_place};
+use super::determinize::{DetType, DeterminizeConfig, predisambiguate};
 use super::flat::{FlatFst, Label, NO_STATE, StateId};
+use super::prune::prune_in_place;
 use super::semiring::{DELTA, Weight};
 use crate::error::{Error, Result};
 

@@ -21,6 +21,7 @@ pub mod equal;
 pub mod equivalent;
 pub mod explain;
 pub mod gallic;
+pub(crate) mod heap;
 pub mod intersect;
 pub mod invert;
 pub mod isomorphic;

@@ -12,10 +12,9 @@
 //! known, and is not expanded again, so that more falls out of the beam. The pass in topological order knows the best way
 //! to every state first. To do as OpenFst does would cost its heap, the larger part of the time, and keep less.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use super::flat::{Arc, FlatFst, NO_STATE, StateId};
+use super::connect::keep_states;
+use super::flat::{Arc, FlatFst, NO_STATE, ScatterBuilder, StateId};
+use super::heap::Heap;
 use super::semiring::Weight;
 use super::shortestdistance::{DistanceConfig, shortest_distance};
 use super::visit;
@@ -47,17 +46,16 @@ pub fn prune<W: Weight>(fst: FlatFst<W>, config: &PruneConfig<W>) -> Result<Flat
     if fst.start() == NO_STATE || config.nstate == Some(0) {
         return nothing();
     }
-    let order = visit::topological_order(&fst);
+    let Some(order) = visit::topological_order(&fst).filter(|_| config.nstate.is_none()) else {
+        return Ok(prune_in_place(fst, config.weight, config.nstate)?.0);
+    };
     let to_final = shortest_distance(&fst, &DistanceConfig { reverse: true, ..Default::default() })?;
     let best = to_final[fst.start() as usize];
     if best.is_zero_w() {
         return nothing();
     }
     let limit = best.otimes(config.weight);
-    let (from_start, visited) = match (order, config.nstate) {
-        (Some(order), None) => in_order(&fst, &order, &to_final, limit),
-        _ => best_first(&fst, &to_final, limit, config.nstate),
-    };
+    let (from_start, visited) = in_order(&fst, &order, &to_final, limit);
     Ok(filtered(fst, &from_start, &to_final, limit, &visited))
 }
 
@@ -104,45 +102,77 @@ fn in_order<W: Weight>(fst: &FlatFst<W>, order: &[StateId], to_final: &[W], limi
     (d, visited)
 }
 
-fn best_first<W: Weight>(fst: &FlatFst<W>, to_final: &[W], limit: W, nstate: Option<usize>) -> (Vec<W>, Vec<bool>) {
-    let mut d = vec![W::ZERO; fst.num_states()];
-    let mut visited = vec![false; fst.num_states()];
-    let mut queued = vec![false; fst.num_states()];
+/// A best-first search, state by state as in OpenFst: takes away the paths that are worse than the best by more than
+/// `weight`, then all but the `nstate` best states. States keep their order; also which were kept.
+pub(crate) fn prune_in_place<W: Weight>(
+    fst: FlatFst<W>,
+    weight: W,
+    nstate: Option<usize>,
+) -> Result<(FlatFst<W>, Vec<bool>)> {
+    let n = fst.num_states();
+    if n == 0 {
+        return Ok((fst, vec![]));
+    }
+    let ahead = shortest_distance(&fst, &DistanceConfig { reverse: true, lenient: true, ..Default::default() })?;
     let start = fst.start();
-    d[start as usize] = W::ONE;
-    queued[start as usize] = true;
-    let mut count = 1usize;
-    // Costs are members, so their order as f64 is total.
-    let key = |cost: W| {
-        let bits = cost.to_f64().to_bits() as i64;
-        bits ^ (((bits >> 63) as u64) >> 1) as i64
-    };
-    let mut heap = BinaryHeap::from([Reverse((key(to_final[start as usize]), start))]);
-    while let Some(Reverse((_, s))) = heap.pop() {
-        if std::mem::replace(&mut visited[s as usize], true) {
-            continue;
+    let mut visited = vec![false; n];
+    if start == NO_STATE || nstate == Some(0) || ahead[start as usize].is_zero_w() {
+        return Ok((keep_states(fst, &visited), visited));
+    }
+    let limit = ahead[start as usize].otimes(weight);
+    let mut behind = vec![W::ZERO; n];
+    let mut fst = fst;
+    let mut heap = Heap::tracking();
+    let mut seen = 0;
+    if !limit.less(ahead[start as usize]) {
+        behind[start as usize] = W::ONE;
+        heap.insert(start, &|_, _| false);
+        seen += 1;
+    }
+    // Arcs beyond the beam are cut by sending them to a state that is not kept.
+    let mut cut = vec![false; fst.num_arcs()];
+    loop {
+        let cost = |s: StateId| behind[s as usize].otimes(ahead[s as usize]);
+        let Some(s) = heap.pop(&|x, y| cost(x).less(cost(y))) else { break };
+        visited[s as usize] = true;
+        let here = behind[s as usize];
+        if limit.less(here.otimes(fst.final_weight(s))) {
+            fst.finals_mut()[s as usize] = W::ZERO;
         }
-        let ds = d[s as usize];
-        for a in fst.arcs(s) {
-            if beyond(limit, ds, a, to_final) {
+        for i in fst.range(s) {
+            let a = fst.all_arcs()[i];
+            let (t, w) = (a.nextstate as usize, here.otimes(a.weight));
+            if limit.less(w.otimes(ahead[t])) {
+                cut[i] = true;
                 continue;
             }
-            let t = a.nextstate as usize;
-            let via = ds.otimes(a.weight);
-            let better = via.less(d[t]);
-            if better {
-                d[t] = via;
+            if w.less(behind[t]) {
+                behind[t] = w;
             }
-            if visited[t] || (!queued[t] && nstate.is_some_and(|n| count >= n)) {
+            if visited[t] || nstate.is_some_and(|n| seen >= n) {
                 continue;
             }
-            if !queued[t] || better {
-                count += usize::from(!std::mem::replace(&mut queued[t], true));
-                heap.push(Reverse((key(d[t].otimes(to_final[t])), a.nextstate)));
+            let cost = |s: StateId| behind[s as usize].otimes(ahead[s as usize]);
+            let less = |x, y| cost(x).less(cost(y));
+            if heap.contains(a.nextstate) {
+                heap.update(a.nextstate, &less);
+            } else {
+                heap.insert(a.nextstate, &less);
+                seen += 1;
             }
         }
     }
-    (d, visited)
+    let (isyms, osyms) = (fst.isyms.clone(), fst.osyms.clone());
+    let mut b = ScatterBuilder::default();
+    for s in fst.states() {
+        b.add_state();
+        b.set_final(s, fst.final_weight(s));
+        for i in fst.range(s).filter(|&i| !cut[i]) {
+            b.add_arc(s, fst.all_arcs()[i]);
+        }
+    }
+    b.set_start(start);
+    Ok((keep_states(b.finish(), &visited).with_symbols(isyms, osyms), visited))
 }
 
 /// The visited states with the arcs and final weights within the limit.

@@ -27,11 +27,14 @@ pub struct DistanceConfig {
     pub delta: f32,
     /// Where forward distances begin; none: the start state.
     pub source: Option<StateId>,
+    /// Of reversed distances: states that the start does not reach get none, if one of them has none (a cycle of negative
+    /// weight). For callers that have no use for these states.
+    pub lenient: bool,
 }
 
 impl Default for DistanceConfig {
     fn default() -> Self {
-        DistanceConfig { reverse: false, delta: SHORTEST_DELTA, source: None }
+        DistanceConfig { reverse: false, delta: SHORTEST_DELTA, source: None, lenient: false }
     }
 }
 
@@ -48,15 +51,12 @@ pub fn shortest_distance<W: Weight>(fst: &FlatFst<W>, config: &DistanceConfig) -
         if !rough && let Some(order) = visit::topological_order(fst) {
             return Ok(if W::PATH { tropical_backward(fst, &order) } else { log_backward(fst, &order) });
         }
-        let reversed = reversed(fst);
-        let mut distance = if W::PATH {
-            best_cyclic(&reversed, reversed.start())?
-        } else {
-            let falling = fst.states().all(|s| fst.arcs(s).iter().all(|a| a.nextstate < s));
-            generic::sums(&reversed, reversed.start(), config.delta, falling)?
-        };
-        distance.pop();
-        return Ok(distance);
+        let all = backward_cyclic(fst, config.delta, |_| true);
+        if all.is_err() && config.lenient {
+            let reached = visit::accessible(fst);
+            return backward_cyclic(fst, config.delta, |s| reached[s as usize]);
+        }
+        return all;
     }
     let source = config.source.unwrap_or(fst.start());
     if source as usize >= fst.num_states() {
@@ -70,12 +70,25 @@ pub fn shortest_distance<W: Weight>(fst: &FlatFst<W>, config: &DistanceConfig) -
     }
 }
 
+/// Distances to the final states through some of the states; the others have none.
+fn backward_cyclic<W: Weight>(fst: &FlatFst<W>, delta: f32, keep: impl Fn(StateId) -> bool) -> Result<Vec<W>> {
+    let reversed = reversed(fst, &keep);
+    let mut distance = if W::PATH {
+        best_cyclic(&reversed, reversed.start())?
+    } else {
+        let falling = fst.states().all(|s| fst.arcs(s).iter().all(|a| a.nextstate < s));
+        generic::sums(&reversed, reversed.start(), delta, falling)?
+    };
+    distance.pop();
+    Ok(distance)
+}
+
 /// Sum of all successful paths.
 pub fn total_weight<W: Weight>(fst: &FlatFst<W>, delta: f32) -> Result<W> {
     if fst.start() == NO_STATE {
         return Ok(W::ZERO);
     }
-    let backward = shortest_distance(fst, &DistanceConfig { reverse: true, delta, source: None })?;
+    let backward = shortest_distance(fst, &DistanceConfig { reverse: true, delta, lenient: true, source: None })?;
     Ok(backward[fst.start() as usize])
 }
 
@@ -184,19 +197,19 @@ fn log_backward<W: Weight>(fst: &FlatFst<W>, order: &[StateId]) -> Vec<W> {
     d.into_iter().map(W::from_f64).collect()
 }
 
-/// Arcs turned round; a new last state is the start, with an arc of its final weight to every final state.
-fn reversed<W: Weight>(fst: &FlatFst<W>) -> FlatFst<W> {
+/// Arcs of some states turned round; a new last state is the start, with an arc of its final weight to every final state.
+fn reversed<W: Weight>(fst: &FlatFst<W>, keep: &impl Fn(StateId) -> bool) -> FlatFst<W> {
     let incoming = visit::Incoming::new(fst);
     let mut b = Builder::with_capacity(fst.num_states() + 1, fst.num_arcs() + 16);
     for s in fst.states() {
         b.add_state(if s == fst.start() { W::ONE } else { W::ZERO });
-        for &i in incoming.of(s) {
+        for &i in incoming.of(s).iter().filter(|&&i| keep(s) && keep(incoming.sources[i as usize])) {
             let a = &fst.all_arcs()[i as usize];
             b.push_arc(Arc::new(a.ilabel, a.olabel, a.weight, incoming.sources[i as usize]));
         }
     }
     let start = b.add_state(W::ZERO);
-    for s in fst.states().filter(|&s| fst.is_final(s)) {
+    for s in fst.states().filter(|&s| fst.is_final(s) && keep(s)) {
         b.push_arc(Arc::new(0, 0, fst.final_weight(s), s));
     }
     b.set_start(start);
@@ -361,7 +374,7 @@ mod tests {
         let f = FlatFst::<Log64>::from_rows(0, vec![(Log64::ZERO, vec![arc(h, 0), arc(h, 1)]), (Log64::ONE, vec![])]);
         let d = shortest_distance(&f, &DistanceConfig { delta: 1e-12, ..Default::default() }).unwrap();
         assert!((d[0].0 + h).abs() < 1e-9 && d[1].0.abs() < 1e-9, "{d:?}");
-        let r = shortest_distance(&f, &DistanceConfig { delta: 1e-12, reverse: true, source: None }).unwrap();
+        let r = shortest_distance(&f, &DistanceConfig { delta: 1e-12, reverse: true, ..Default::default() }).unwrap();
         assert!(r[0].0.abs() < 1e-9 && r[1].0 == 0.0, "{r:?}");
     }
 

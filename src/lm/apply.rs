@@ -16,10 +16,10 @@ pub mod scorer;
 
 pub use parts::Part;
 
-use super::LanguageModel;
+use super::{LanguageModel, WordId};
 use crate::error::{Error, Result};
 use crate::fst::connect::connect;
-use crate::fst::flat::{EPSILON, FlatFst, NO_STATE, StateId};
+use crate::fst::flat::{EPSILON, FlatFst, Label, NO_STATE, StateId};
 use crate::fst::prune::{PruneConfig, prune, require_path};
 use crate::fst::semiring::Weight;
 use crate::fst::symbols::SymbolTable;
@@ -80,7 +80,17 @@ pub fn apply<W: Weight>(
     symbols: &SymbolTable,
     config: &ApplyConfig,
 ) -> Result<FlatFst<W>> {
-    run(lattice, terms, symbols, config, false).map(|(fst, _)| fst)
+    run(lattice, terms, config, false, |l| Labels::new(l, terms, symbols, config)).map(|(fst, _)| fst)
+}
+
+/// As `apply`, where the caller knows the words: `word(label, term)` is a label's number in a model. Every label is a word.
+pub fn apply_numbered<W: Weight>(
+    lattice: &FlatFst<W>,
+    terms: &[Term],
+    word: impl Fn(Label, &Term) -> WordId,
+    config: &ApplyConfig,
+) -> Result<FlatFst<W>> {
+    run(lattice, terms, config, false, |l| Ok(Labels::numbered(l, terms, word))).map(|(fst, _)| fst)
 }
 
 /// As `apply`, with every part of the costs by itself, in automata of the same states and arcs.
@@ -90,7 +100,8 @@ pub fn apply_with_parts<W: Weight>(
     symbols: &SymbolTable,
     config: &ApplyConfig,
 ) -> Result<(FlatFst<W>, Vec<Part<W>>)> {
-    run(lattice, terms, symbols, config, true).map(|(fst, parts)| (fst, parts.unwrap_or_default()))
+    run(lattice, terms, config, true, |l| Labels::new(l, terms, symbols, config))
+        .map(|(fst, parts)| (fst, parts.unwrap_or_default()))
 }
 
 type Applied<W> = (FlatFst<W>, Option<Vec<Part<W>>>);
@@ -98,9 +109,9 @@ type Applied<W> = (FlatFst<W>, Option<Vec<Part<W>>>);
 fn run<W: Weight>(
     lattice: &FlatFst<W>,
     terms: &[Term],
-    symbols: &SymbolTable,
     config: &ApplyConfig,
     parts: bool,
+    labels: impl FnOnce(&FlatFst<W>) -> Result<Labels>,
 ) -> Result<Applied<W>> {
     check(config, terms.iter().map(|t| t.scale))?;
     if config.prune.is_some() {
@@ -108,7 +119,7 @@ fn run<W: Weight>(
     }
     let trimmed = trim(lattice);
     let lattice = trimmed.as_ref().unwrap_or(lattice);
-    let labels = Labels::new(lattice, terms, symbols, config)?;
+    let labels = labels(lattice)?;
     no_epsilon_cycle(lattice)?;
     match terms {
         [term] => search(lattice, &labels, terms, One::new(term, 0, &labels, config)?, config, parts),

@@ -20,9 +20,9 @@ use crate::fst::symbols::SymbolTable;
 use crate::lm::UNKNOWN;
 use crate::lm::apply::labels::{Kind, Labels};
 use crate::lm::apply::scorer::{Many, One, Scorer};
-use crate::lm::apply::{ApplyConfig, Boundaries, Term, apply};
+use crate::lm::apply::{ApplyConfig, Boundaries, Term, apply_numbered};
 use crate::lm::vocab::{BEGIN, END};
-use crate::text::vocab::{EPSILON, Vocab, WordId};
+use crate::text::vocab::{Vocab, WordId, plain, spelled};
 
 /// The algorithms of section 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -55,8 +55,9 @@ pub struct OrderConfig {
     pub algorithm: Algorithm,
     pub row: usize,
     pub beam: f64,
-    /// Hypotheses that a row keeps at most; 0: as many as memory allows.
-    pub hypotheses: usize,
+    /// Hypotheses that a row keeps at most; 0: as many as memory allows; none: as many as are good, but not so many that a
+    /// very large bag takes minutes.
+    pub hypotheses: Option<usize>,
     pub orders: Orders,
     /// Words that two phrases may share.
     pub overlap: usize,
@@ -102,6 +103,14 @@ pub struct Ordered {
     pub forced: bool,
     /// Nothing was left of the search until it pruned less.
     pub wider: bool,
+    /// A word stood alone that no phrase of the rung has, though single words were not asked for.
+    pub alone: bool,
+    /// Rows kept fewer hypotheses than usual, for the bag is very large.
+    pub narrow: bool,
+    /// A word is not in the text collection.
+    pub unseen: bool,
+    /// The lattice has less than it should, for want of memory.
+    pub cut: bool,
     pub phrases: usize,
     pub cells: usize,
     pub hypotheses: usize,
@@ -119,14 +128,11 @@ pub struct Orderer<'a> {
     pub vocab: Vocab,
 }
 
-/// How the word `<eps>` is spelled in a vocabulary and in symbol tables, where the name itself is no word.
-const EPSILON_WORD: &str = "\\<eps>";
-
 /// The vocabulary of some words.
 pub fn vocabulary<'a>(words: impl Iterator<Item = &'a str>) -> Vocab {
     let mut vocab = Vocab::default();
     words.for_each(|w| {
-        vocab.add(if w == EPSILON { EPSILON_WORD } else { w });
+        vocab.add(&spelled(w));
     });
     vocab
 }
@@ -145,8 +151,27 @@ fn without_idle(rules: &mut Vec<Phrase>, words: usize) {
     }
 }
 
+/// The number of a word in a model. `<s>` and `</s>` are words like others in a bag, which no model knows.
+fn number(term: &Term, word: &str) -> crate::lm::WordId {
+    match word {
+        BEGIN | END => UNKNOWN,
+        _ => term.model.word(word).unwrap_or(UNKNOWN),
+    }
+}
+
 /// How many times a search that found nothing is done again, pruning less.
 const WIDER: u32 = 2;
+
+/// Hypotheses that a row keeps where nobody says how many: more did not find better sentences of novels.
+const HYPOTHESES: usize = 1000;
+
+/// Hypotheses a row that a bag can have in about a minute. Each looks at every pair of words that it lacks, and each word
+/// that may come next is weighed against them all.
+fn affordable(bag: &Bag) -> usize {
+    let (tokens, words) = (bag.len() as f64, bag.words.len() as f64);
+    let seconds = tokens * (words * words * 0.3e-9 + words * 100e-9);
+    (60.0 / seconds.max(1e-9)).clamp(10.0, 1e9) as usize
+}
 
 /// What a hypothesis or an arc takes with its places in tables, about.
 const BYTES: usize = 40;
@@ -185,12 +210,15 @@ impl Orderer<'_> {
                 continue;
             }
             last = rules.len();
+            let single = |r: &&Phrase| r.words.len() == 1;
+            let alone = rung < Rung::Unigrams && !self.config.orders.has(1) && rules.iter().any(|r| single(&r));
+            let unseen = rules.iter().filter(single).any(|r| r.count == 0);
             if self.config.overlap == 0 {
                 without_idle(&mut rules, bag.words.len());
             }
             let trie = PhraseTrie::new(rules);
             if let Some(done) = self.search::<W>(bag, &trie, boundaries, rung)? {
-                return Ok(done);
+                return Ok(Ordered { alone, unseen, ..done });
             }
         }
         Err(Error::op("order", "no sentence was found: this is a bug in weft, please report it"))
@@ -246,20 +274,22 @@ impl Orderer<'_> {
         scorer: impl Fn() -> Result<S>,
     ) -> Result<Option<Ordered>> {
         let terms: Vec<Term> = self.models.iter().map(OrderModel::term).collect();
-        let expected = self.expected(bag, &terms, boundaries);
         let before = self.weights.before(self.phrases.pairs(bag), bag.words.len());
         let mut forced = false;
         let mut wider = 0;
         let mut algorithm = self.config.algorithm;
         loop {
             let config = self.search_config(bag, trie, algorithm, wider);
+            // What is expected of words is for pruning, and where nothing is pruned it is work for nothing.
+            let future = if algorithm == Algorithm::Full { Future::None } else { self.config.future };
+            let expected = self.expected(bag, &terms, boundaries, future);
             let tiling = || -> Result<Option<Tiling<W>>> {
                 if config.overlap > 0 {
                     return Ok(None);
                 }
                 match algorithm {
-                    Algorithm::Parse => Ok(Tiling::new(bag, trie)),
-                    _ => Tiling::complete(bag, trie, config.max_nodes).map(Some),
+                    Algorithm::Parse => Ok(Tiling::new(bag, trie, self.config.max_memory)),
+                    _ => Tiling::complete(bag, trie, self.config.max_memory).map(Some),
                 }
             };
             let found = tiling()
@@ -279,10 +309,12 @@ impl Orderer<'_> {
                         }
                         return Ok(None);
                     };
+                    let lattice = self.lattice(bag, trie, &found, &mut scorer, config.max_nodes)?;
                     let words = found.words(trie, goal).iter().map(|&t| self.label(bag, t) as WordId).collect();
                     return Ok(Some(Ordered {
                         answers: vec![Answer { words, cost }],
-                        lattice: self.lattice(bag, trie, &found, &mut scorer, config.max_nodes)?,
+                        cut: lattice.as_ref().is_some_and(|l| l.cut),
+                        lattice,
                         rung,
                         exact: !found.pruned,
                         forced,
@@ -290,6 +322,9 @@ impl Orderer<'_> {
                         phrases: trie.phrases.len(),
                         cells: found.cells,
                         hypotheses: found.nodes.len(),
+                        narrow: self.config.hypotheses.is_none() && affordable(bag) < HYPOTHESES,
+                        alone: false,
+                        unseen: false,
                     }));
                 }
             }
@@ -303,7 +338,8 @@ impl Orderer<'_> {
         // What a row can take if all of those ahead are open and all before are kept.
         let (open, done) = if lattice { (26, 9) } else { (4, 2) };
         let room = max_nodes / ((trie.longest() + 1) * open + bag.len() * done);
-        let wanted = self.config.hypotheses.saturating_mul(4usize.pow(wider));
+        let hypotheses = self.config.hypotheses.unwrap_or_else(|| HYPOTHESES.min(affordable(bag)));
+        let wanted = hypotheses.saturating_mul(4usize.pow(wider));
         let most = if wanted == 0 { room } else { wanted.min(room) };
         let full = algorithm == Algorithm::Full;
         SearchConfig {
@@ -333,24 +369,16 @@ impl Orderer<'_> {
 
     /// The label of a word of a bag.
     pub(super) fn label(&self, bag: &Bag, t: Type) -> Label {
-        let word = bag.words[t as usize].as_str();
-        self.vocab.find(if word == EPSILON { EPSILON_WORD } else { word }).unwrap_or(0) as Label
+        self.vocab.find(&spelled(&bag.words[t as usize])).unwrap_or(0) as Label
     }
 
     /// The word of a label, as the bags have it.
     pub fn word(&self, label: WordId) -> &str {
-        match self.vocab.word(label) {
-            EPSILON_WORD => EPSILON,
-            word => word,
-        }
+        plain(self.vocab.word(label))
     }
 
-    /// The words of a bag as the models number them. `<s>` and `</s>` are words like others here, which no model knows.
+    /// The words of a bag as the models number them.
     fn labels(&self, bag: &Bag, terms: &[Term]) -> Labels {
-        let number = |term: &Term, word: &String| match word.as_str() {
-            BEGIN | END => UNKNOWN,
-            _ => term.model.word(word).unwrap_or(UNKNOWN),
-        };
         Labels {
             of_arc: vec![],
             kinds: vec![Kind::Word; bag.words.len()],
@@ -363,19 +391,19 @@ impl Orderer<'_> {
     }
 
     /// What words are expected to cost, for pruning.
-    fn expected(&self, bag: &Bag, terms: &[Term], boundaries: Boundaries) -> Expected {
+    fn expected(&self, bag: &Bag, terms: &[Term], boundaries: Boundaries, future: Future) -> Expected {
         let labels = self.labels(bag, terms);
         let n = bag.words.len();
         let mut expected = Expected { least: vec![0.0; n], ..Expected::default() };
-        if self.config.future == Future::None {
+        if future == Future::None {
             return expected;
         }
-        let left = self.config.future == Future::Left;
+        let left = future == Future::Left;
         let (mut costs, mut ends) = (vec![0.0; n * n], vec![0.0; n]);
         for (term, ids) in terms.iter().zip(&labels.ids) {
             let model = term.model;
             let mut states = vec![model.null()];
-            if self.config.future != Future::Unigram {
+            if future != Future::Unigram {
                 states.extend(ids.iter().map(|&id| model.step(model.null(), id).0));
                 states.extend(model.begin());
             }
@@ -408,6 +436,10 @@ impl Orderer<'_> {
         if !self.second.is_empty() {
             lattice.whole = self.rescore(&lattice.rules, &self.second, boundaries)?;
         }
+        if self.config.nbest == 1 && self.second.is_empty() && !done.answers.is_empty() {
+            // The search knows the best, and its costs are not rounded.
+            return Ok(());
+        }
         let config =
             ShortestPathConfig { nshortest: self.config.nbest.max(1), unique: true, ..ShortestPathConfig::default() };
         let paths = shortestpath(&lattice.whole, &config)?;
@@ -427,11 +459,11 @@ impl Orderer<'_> {
         let finite = self.config.algorithm != Algorithm::Full && self.config.beam.is_finite();
         let config =
             ApplyConfig { prune: finite.then_some(self.config.beam), max_states, ..self.apply_config(boundaries) };
-        let table = self.symbols([rules].into_iter());
-        match apply(rules, &terms, &table, &config) {
+        let number = |label: Label, term: &Term| number(term, self.word(label as WordId));
+        match apply_numbered(rules, &terms, number, &config) {
             Err(Error::Limit { .. }) => {
                 let narrow = ApplyConfig { prune: Some(self.config.beam.min(10.0) / 4.0), ..config };
-                apply(rules, &terms, &table, &narrow)
+                apply_numbered(rules, &terms, number, &narrow)
             }
             other => other,
         }
@@ -465,8 +497,7 @@ impl Orderer<'_> {
             let m = &model.model;
             let (mut state, mut sum) = (m.begin().unwrap_or(m.null()), 0.0);
             for &word in words {
-                let text = self.word(word);
-                let id = if [BEGIN, END].contains(&text) { UNKNOWN } else { m.word(text).unwrap_or(UNKNOWN) };
+                let id = number(&model.term(), self.word(word));
                 let (next, cost) = m.step(state, id);
                 state = next;
                 sum += self.config.oov_cost.filter(|_| id == UNKNOWN).unwrap_or(cost);

@@ -2,7 +2,7 @@
 
 use super::Orders;
 use crate::decode::weights::Weights;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// A rule was used.
 pub const PHRASE: &str = "Phrase";
@@ -38,15 +38,14 @@ impl RuleWeights {
         let orders: Vec<String> = (1..=Orders::MOST).map(|n| format!("{ORDER}{n}")).collect();
         let mut known = vec![PHRASE, LOG_COUNT, UNSEEN, BEFORE];
         known.extend(orders.iter().chain(models).map(String::as_str));
-        let unused: Vec<&str> = weights.unused(&known).collect();
-        if !unused.is_empty() {
-            return Err(Error::usage(format!(
-                "there are weights for {}, but there is no such feature; there are {PHRASE}, {LOG_COUNT}, {UNSEEN}, \
-                 {BEFORE}, {ORDER}1 to {ORDER}{}, {}",
-                unused.join(", "),
+        if let Some(name) = weights.unused(&known).next() {
+            let message = format!(
+                "a weight for {name}, but there is no such feature; there are {PHRASE}, {LOG_COUNT}, {UNSEEN}, {BEFORE}, \
+                 {ORDER}1 to {ORDER}{}, {}",
                 Orders::MOST,
                 models.join(", ")
-            )));
+            );
+            return Err(weights.wrong(name, message));
         }
         let get = |name: &str| weights.get(name).unwrap_or(0.0);
         Ok(RuleWeights {

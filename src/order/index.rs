@@ -4,29 +4,35 @@
 //! what follows: the n-grams of any order up to that of the index, each a range of places, as long as its count. Longer
 //! n-grams are ranges inside those of their beginnings, found by bisection. 8 bytes a word of text, and the vocabulary.
 //! Making it takes 24 bytes a word of memory and one sort.
+//!
+//! In which order two words come is counted in the sentences of the rarer one. Sentences of frequent words are many, so that
+//! pairs of these are counted when the index is made, in a table that adds half a byte a word of text.
 
 use std::fs::File;
 use std::io::Write;
 use std::ops::Range;
 
+use hashbrown::HashMap;
 use memmap2::Mmap;
 use rayon::prelude::*;
+use rustc_hash::FxBuildHasher;
 
 use super::Orders;
+use super::scan::FAR;
 use super::table::{Phrases, walk};
 use crate::chart::bag::{Bag, Type};
 use crate::error::{Error, Result};
 use crate::format::io;
 use crate::lm::estimate::Progress;
 use crate::text::lines::Blocks;
-use crate::text::vocab::Vocab;
+use crate::text::vocab::{Vocab, plain, spelled};
 
 const MAGIC: [u8; 8] = *b"weft-ix\n";
-const VERSION: u64 = 1;
-/// Sentences of a word that are looked at for the order of pairs.
-const SENTENCES: usize = 1000;
-/// Magic, version, order, words of text with sentence ends, words of the vocabulary, bytes of its letters, a sum of these.
-const HEADER: usize = 64;
+const VERSION: u64 = 2;
+/// Magic, version, order, words of text with sentence ends, words of the vocabulary, bytes of its letters, frequent words, a
+/// sum of these.
+const FIELDS: usize = 9;
+const HEADER: usize = 8 * FIELDS;
 
 pub struct Index {
     map: Mmap,
@@ -38,6 +44,10 @@ pub struct Index {
     ends: Range<usize>,
     /// The number of each sorted word.
     numbers: Range<usize>,
+    /// The numbers of frequent words, sorted.
+    frequent: Range<usize>,
+    /// How often a frequent word came before another, `[first * words + second]`, in two halves, the lower first.
+    pairs: Range<usize>,
     letters: Range<usize>,
 }
 
@@ -49,7 +59,7 @@ pub struct Indexed {
     pub vocabulary: u64,
 }
 
-fn sum(fields: &[u64; 7]) -> u64 {
+fn sum(fields: &[u64]) -> u64 {
     fields.iter().fold(0x9E37_79B9_7F4A_7C15, |h, &f| (h ^ f).wrapping_mul(0x0100_0000_01B3).rotate_left(23))
 }
 
@@ -64,7 +74,7 @@ pub fn build(texts: &[String], order: usize, output: &str, progress: &dyn Progre
         while let Some(block) = blocks.next_block()? {
             for (_, line) in block.lines() {
                 let before = text.len();
-                text.extend(line.split_ascii_whitespace().map(|w| vocab.add(w)));
+                text.extend(line.split_ascii_whitespace().map(|w| vocab.add(&spelled(w))));
                 seen.words += (text.len() - before) as u64;
                 seen.sentences += 1;
                 text.push(0);
@@ -91,10 +101,12 @@ pub fn build(texts: &[String], order: usize, output: &str, progress: &dyn Progre
         a.0.cmp(&b.0).then_with(|| ngram(a.1).cmp(ngram(b.1))).then_with(|| a.1.cmp(&b.1))
     });
     progress.stage("writing", None);
-    let mut words: Vec<(&str, u32)> = vocab.iter().skip(1).map(|(id, w)| (w, id)).collect();
+    let mut words: Vec<(&str, u32)> = vocab.iter().skip(1).map(|(id, w)| (plain(w), id)).collect();
     words.sort_unstable();
     seen.vocabulary = words.len() as u64;
     let letters: usize = words.iter().map(|(w, _)| w.len()).sum();
+    let frequent = frequent_words(&text, words.len());
+    let pairs = count_pairs(&text, &frequent);
     let fields = [
         u64::from_le_bytes(MAGIC),
         VERSION,
@@ -103,6 +115,7 @@ pub fn build(texts: &[String], order: usize, output: &str, progress: &dyn Progre
         places.len() as u64,
         words.len() as u64,
         letters as u64,
+        frequent.len() as u64,
     ];
     let mut out = io::create_as_is(output)?;
     let fail = |e| Error::io(output, e);
@@ -128,11 +141,42 @@ pub fn build(texts: &[String], order: usize, output: &str, progress: &dyn Progre
         end
     }))?;
     write(&mut words.iter().map(|w| w.1))?;
+    write(&mut frequent.iter().copied())?;
+    write(&mut pairs.iter().flat_map(|&n| [n as u32, (n >> 32) as u32]))?;
     for (word, _) in &words {
         out.write_all(word.as_bytes()).map_err(fail)?;
     }
     out.commit()?;
     Ok(seen)
+}
+
+/// The words whose pairs are counted when the index is made: so many that what is left for `pairs` of a bag is rare.
+fn frequent_words(text: &[u32], words: usize) -> Vec<u32> {
+    let mut counts: Vec<(u64, u32)> = (0..=words as u32).map(|w| (0, w)).collect();
+    text.iter().for_each(|&w| counts[w as usize].0 += 1);
+    counts.remove(0);
+    counts.sort_unstable_by_key(|&(count, w)| (std::cmp::Reverse(count), w));
+    counts.truncate(text.len().isqrt() / 4);
+    let mut frequent: Vec<u32> = counts.into_iter().map(|(_, w)| w).collect();
+    frequent.sort_unstable();
+    frequent
+}
+
+/// How often a frequent word came before another in a sentence.
+fn count_pairs(text: &[u32], frequent: &[u32]) -> Vec<u64> {
+    let k = frequent.len();
+    let mut pairs = vec![0u64; k * k];
+    // (place in the sentence, frequent word)
+    let mut here: Vec<(usize, usize)> = vec![];
+    for sentence in text.split(|&w| w == 0) {
+        here.clear();
+        here.extend(sentence.iter().enumerate().filter_map(|(i, w)| Some((i, frequent.binary_search(w).ok()?))));
+        for (n, &(i, first)) in here.iter().enumerate() {
+            let near = here[n + 1..].iter().take_while(|(j, _)| j - i < FAR);
+            near.filter(|(_, second)| *second != first).for_each(|(_, second)| pairs[first * k + second] += 1);
+        }
+    }
+    pairs
 }
 
 impl Index {
@@ -146,13 +190,13 @@ impl Index {
         }
         // SAFETY: the file is only read; if somebody changes it meanwhile, numbers change, and all of them are checked.
         let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io(name, e))?;
-        let mut fields = [0; 8];
+        let mut fields = [0; FIELDS];
         for (i, field) in fields.iter_mut().enumerate() {
             let mut bytes = [0; 8];
             bytes.copy_from_slice(&map[8 * i..8 * i + 8]);
             *field = u64::from_le_bytes(bytes);
         }
-        let [magic, version, order, text, places, words, letters, check] = fields;
+        let [magic, version, order, text, places, words, letters, frequent, check] = fields;
         if magic != u64::from_le_bytes(MAGIC) {
             return Err(wrong(0, "not an index; make one with `weft order index`"));
         }
@@ -162,8 +206,8 @@ impl Index {
                 &format!("version {version}, expected {VERSION}; make it anew with `weft order index`"),
             ));
         }
-        if check != sum(&[magic, version, order, text, places, words, letters]) {
-            return Err(wrong(56, "the header is damaged"));
+        if check != sum(&fields[..FIELDS - 1]) {
+            return Err(wrong(HEADER - 8, "the header is damaged"));
         }
         let mut at = HEADER;
         let mut section = |bytes: u64| {
@@ -171,14 +215,17 @@ impl Index {
             at = at.saturating_add(bytes as usize);
             from..at
         };
-        let (text, places) = (section(4 * text), section(4 * places));
-        let (ends, numbers) = (section(4 * words), section(4 * words));
+        let (text, places) = (section(text.saturating_mul(4)), section(places.saturating_mul(4)));
+        let (ends, numbers) = (section(words.saturating_mul(4)), section(words.saturating_mul(4)));
+        let pairs = frequent.saturating_mul(frequent).saturating_mul(8);
+        let (frequent, pairs) = (section(frequent.saturating_mul(4)), section(pairs));
         let letters = section(letters);
         if letters.end != length {
             let what = format!("the file has {length} bytes, its header says {}; it is cut off", letters.end);
             return Err(wrong(length.min(letters.end), &what));
         }
-        Ok(Index { map, name: name.to_string(), order: order as usize, text, places, ends, numbers, letters })
+        let (name, order) = (name.to_string(), order as usize);
+        Ok(Index { map, name, order, text, places, ends, numbers, frequent, pairs, letters })
     }
 
     pub fn name(&self) -> &str {
@@ -212,6 +259,22 @@ impl Index {
             }
         }
         None
+    }
+
+    /// The place of a word among the frequent ones.
+    fn frequent(&self, word: &u32) -> Option<usize> {
+        let (mut low, mut high) = (0, self.frequent.len() / 4);
+        while low < high {
+            let middle = (low + high) / 2;
+            if self.get(&self.frequent, middle) < *word { low = middle + 1 } else { high = middle }
+        }
+        (low < self.frequent.len() / 4 && self.get(&self.frequent, low) == *word).then_some(low)
+    }
+
+    /// How often a frequent word came before another.
+    fn pair(&self, first: usize, second: usize) -> u64 {
+        let at = 2 * (first * (self.frequent.len() / 4) + second);
+        u64::from(self.get(&self.pairs, at)) | u64::from(self.get(&self.pairs, at + 1)) << 32
     }
 
     /// The word at a distance from a place of the sorted ones.
@@ -253,27 +316,34 @@ impl Phrases for Index {
         })
     }
 
-    /// Counted in some of the sentences of the rarer word, spread over the text.
+    /// Counted in the sentences of the rarer word, or looked up if both are frequent.
     fn pairs(&self, bag: &Bag) -> Option<Vec<u64>> {
         let ids: Vec<Option<u32>> = bag.words.iter().map(|w| self.find(w)).collect();
         let all = 0..self.places.len() / 4;
         let ranges: Vec<Range<usize>> = ids.iter().map(|id| id.map_or(0..0, |id| self.narrow(&all, 0, id))).collect();
+        let frequent: Vec<Option<usize>> = ids.iter().map(|id| self.frequent(id.as_ref()?)).collect();
+        let types: HashMap<u32, usize, FxBuildHasher> =
+            ids.iter().enumerate().filter_map(|(t, id)| Some(((*id)?, t))).collect();
         let n = ids.len();
         let mut pairs = vec![0; n * n];
         for (a, range) in ranges.iter().enumerate() {
-            let step = range.len().div_ceil(SENTENCES).max(1);
-            for place in range.clone().step_by(step) {
+            if let Some(first) = frequent[a] {
+                let known = |b: usize| Some(self.pair(first, frequent[b].filter(|&second| second != first)?));
+                (0..n).for_each(|b| pairs[a * n + b] += known(b).unwrap_or(0));
+                continue;
+            }
+            for place in range.clone() {
                 let at = self.get(&self.places, place) as usize;
                 let mut count = |word: u32, before: bool| {
-                    let Some(b) = ids.iter().position(|&id| id == Some(word)) else { return };
-                    let rarer = (ranges[a].len(), a) < (ranges[b].len(), b);
+                    let Some(&b) = types.get(&word) else { return };
+                    let rarer = frequent[b].is_some() || (range.len(), a) < (ranges[b].len(), b);
                     if rarer {
                         pairs[if before { b * n + a } else { a * n + b }] += 1;
                     }
                 };
                 let word = |i: usize| Some(self.get(&self.text, i)).filter(|&w| w != 0);
-                (1..=at).map_while(|d| word(at - d)).for_each(|w| count(w, true));
-                (1..).map_while(|d| word(at + d)).for_each(|w| count(w, false));
+                (1..FAR.min(at + 1)).map_while(|d| word(at - d)).for_each(|w| count(w, true));
+                (1..FAR).map_while(|d| word(at + d)).for_each(|w| count(w, false));
             }
         }
         Some(pairs)

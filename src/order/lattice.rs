@@ -23,9 +23,12 @@ const ROUNDING: f64 = 1e-9;
 pub struct Lattice {
     pub whole: FlatFst<Tropical>,
     pub rules: FlatFst<Tropical>,
+    /// It has less than was asked for.
+    pub cut: bool,
 }
 
-/// The paths of a search that are at most `beam` worse than the best; `label` says what the words' labels are.
+/// The paths of a search that are at most `beam` worse than the best; `label` says what the words' labels are. If these have
+/// more than `max_states`, a smaller beam is taken, and in the end the best path alone.
 pub fn lattice<S: Scorer>(
     found: &Searched,
     trie: &PhraseTrie,
@@ -35,6 +38,7 @@ pub fn lattice<S: Scorer>(
     max_states: usize,
 ) -> Result<Lattice> {
     let mut beam = beam;
+    let mut cut = false;
     loop {
         let made = build(found, trie, scorer, beam, &label);
         let small = |fst: FlatFst<Tropical>| {
@@ -43,14 +47,22 @@ pub fn lattice<S: Scorer>(
             }
             smallest(&fst, max_states)
         };
-        match small(made.whole).and_then(|whole| Ok(Lattice { whole, rules: small(made.rules)? })) {
-            // A smaller beam leaves fewer states; in the end there is the best path alone.
-            Err(Error::Limit { .. }) if beam > 0.01 => beam = if beam.is_finite() { beam / 2.0 } else { 32.0 },
+        match small(made.whole).and_then(|whole| Ok(Lattice { whole, rules: small(made.rules)?, cut })) {
+            // A smaller beam leaves fewer states. Many paths may cost the same: then there is one of them.
+            Err(Error::Limit { .. }) => {
+                beam = match beam {
+                    b if b < 0.01 => return Ok(Lattice { cut: true, ..build(found, trie, scorer, -1.0, &label) }),
+                    b if b.is_finite() => b / 2.0,
+                    _ => 32.0,
+                };
+                cut = true;
+            }
             other => return other,
         }
     }
 }
 
+/// The lattice of a beam; of the best path alone if the beam is negative.
 fn build<S: Scorer>(
     found: &Searched,
     trie: &PhraseTrie,
@@ -58,29 +70,10 @@ fn build<S: Scorer>(
     beam: f64,
     label: &impl Fn(Type) -> Label,
 ) -> Lattice {
-    let Some((_, best)) = found.best() else { return Lattice::default() };
+    let Some((goal, best)) = found.best() else { return Lattice::default() };
     // Sums of many costs in another order may differ in the last bits.
-    let limit = best + beam + best.abs() * 1e-12;
-    let mut backward = vec![f64::INFINITY; found.nodes.len()];
-    for &(n, end) in &found.goals {
-        backward[n as usize] = end;
-    }
-    // Arcs that stay, by where they come from.
-    let mut kept: Vec<(u32, u32)> = vec![];
-    for n in (0..found.nodes.len()).rev() {
-        if found.nodes[n].cost + backward[n] > limit {
-            continue;
-        }
-        let (from, to) = found.nodes[n].arcs;
-        for (a, arc) in (from..to).zip(&found.arcs[from as usize..to as usize]) {
-            if arc.cost + backward[n] <= limit {
-                let source = arc.from as usize;
-                let step = arc.cost - found.nodes[source].cost;
-                backward[source] = backward[source].min(step + backward[n]);
-                kept.push((arc.from, a));
-            }
-        }
-    }
+    let limit = best + beam.max(0.0) + best.abs() * 1e-12;
+    let mut kept = if beam < 0.0 { best_arcs(found, goal) } else { arcs_within(found, limit) };
     kept.sort_unstable_by_key(|&(from, a)| (from, found.arcs[a as usize].phrase, a));
     let mut target = vec![0; found.arcs.len()];
     for (n, node) in found.nodes.iter().enumerate() {
@@ -140,7 +133,44 @@ fn build<S: Scorer>(
             made.rules.set_final(state, Tropical::ONE);
         }
     }
-    Lattice { whole: made.whole.finish(), rules: made.rules.finish() }
+    Lattice { whole: made.whole.finish(), rules: made.rules.finish(), cut: false }
+}
+
+/// The arcs of paths that cost no more than `limit`, by where they come from.
+fn arcs_within(found: &Searched, limit: f64) -> Vec<(u32, u32)> {
+    let mut backward = vec![f64::INFINITY; found.nodes.len()];
+    for &(n, end) in &found.goals {
+        backward[n as usize] = end;
+    }
+    let mut kept: Vec<(u32, u32)> = vec![];
+    for n in (0..found.nodes.len()).rev() {
+        if found.nodes[n].cost + backward[n] > limit {
+            continue;
+        }
+        let (from, to) = found.nodes[n].arcs;
+        for (a, arc) in (from..to).zip(&found.arcs[from as usize..to as usize]) {
+            if arc.cost + backward[n] <= limit {
+                let source = arc.from as usize;
+                let step = arc.cost - found.nodes[source].cost;
+                backward[source] = backward[source].min(step + backward[n]);
+                kept.push((arc.from, a));
+            }
+        }
+    }
+    kept
+}
+
+/// The arcs of the best way to a hypothesis.
+fn best_arcs(found: &Searched, mut node: u32) -> Vec<(u32, u32)> {
+    let mut kept = vec![];
+    loop {
+        let (first, end) = found.nodes[node as usize].arcs;
+        if first == end {
+            return kept;
+        }
+        node = found.arcs[first as usize].from;
+        kept.push((node, first));
+    }
 }
 
 /// Two automata of the same states and arcs.

@@ -27,6 +27,7 @@ pub mod score;
 pub mod search;
 pub mod sentences;
 pub mod table;
+pub mod tiles;
 pub mod tiling;
 
 use crate::error::{Error, Result};

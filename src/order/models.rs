@@ -46,12 +46,24 @@ impl Classes {
         let (shown, text) = io::read_text(name)?;
         let mut of = HashMap::default();
         for (i, line) in text.lines().enumerate() {
-            let Some((word, class)) = line.split_once('\t').filter(|(w, c)| !w.is_empty() && !c.is_empty()) else {
-                return Err(Error::text(&shown, i + 1, 1, "expected a word, a tab and its class"));
+            let wrong = |column: usize, message: String| Error::text(&shown, i + 1, column, message);
+            let fields: Vec<&str> = line.split('\t').collect();
+            let &[word, class] = &fields[..] else {
+                return Err(wrong(1, format!("{} fields, expected a word, a tab and its class", fields.len())));
             };
-            of.insert(word.to_string(), class.to_string());
+            if word.is_empty() || class.is_empty() {
+                return Err(wrong(1, "expected a word, a tab and its class".into()));
+            }
+            if let Some(other) = of.insert(word.to_string(), class.to_string()).filter(|c| c != class) {
+                return Err(wrong(1, format!("{word:?} is of class {class} here and of class {other} above")));
+            }
         }
         Ok(Classes { of })
+    }
+
+    /// True if some class is a word of the model.
+    pub fn fit(&self, model: &NgramModel) -> bool {
+        self.of.values().any(|class| model.word(class).is_some())
     }
 
     pub fn class(&self, word: &str) -> Option<&str> {

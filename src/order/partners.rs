@@ -7,7 +7,7 @@
 //!
 //! 4 bytes a slot, at most 3 slots a pair of words that share a bag, and the tables are never larger than words · words.
 
-use crate::text::vocab::{Vocab, WordId};
+use crate::text::vocab::{Vocab, WordId, plain};
 
 /// Words by their letters; 0 is no word.
 pub struct Words {
@@ -81,7 +81,7 @@ impl Words {
         let size = (4 * vocab.len()).next_power_of_two().max(64);
         let mut words = Words { slots: vec![Slot::default(); size], mask: size - 1, letters: vec![] };
         for (id, word) in vocab.iter().skip(1).filter(|(id, _)| Some(*id) != without) {
-            let text = word.as_bytes();
+            let text = plain(word).as_bytes();
             let (first, hash) = look(text, 0, text.len());
             let mut at = hash as usize & words.mask;
             while words.slots[at].id != 0 {

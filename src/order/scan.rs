@@ -17,12 +17,12 @@ use std::sync::{Arc, Mutex};
 use super::Orders;
 use super::grams::{Counts, Ngrams};
 use super::partners::{Partners, Tally, Words, word_end};
-use super::table::{GAP, NgramTable, ROOT};
+use super::table::{NgramTable, ROOT};
 use crate::chart::bag::Bag;
 use crate::error::{Error, Result};
 use crate::lm::estimate::Progress;
 use crate::text::lines::{Block, Blocks};
-use crate::text::vocab::{Vocab, WordId};
+use crate::text::vocab::{GAP, Vocab, WordId, spelled};
 
 /// Which bags have a word, and how often.
 pub struct Scanner {
@@ -40,8 +40,8 @@ pub struct Scanner {
     gap: Option<WordId>,
 }
 
-/// How far apart the words of a pair are at most.
-const FAR: usize = 60;
+/// Words of a pair are less than so far apart.
+pub(super) const FAR: usize = 60;
 
 /// What a pass saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Scanner {
         let mut most: Vec<u32> = vec![0; vocab.len()];
         let mut ids: Vec<Vec<WordId>> = Vec::with_capacity(bags.len());
         for bag in bags {
-            ids.push(bag.words.iter().map(|word| vocab.add(word)).collect());
+            ids.push(bag.words.iter().map(|word| vocab.add(&spelled(word))).collect());
             most.resize(vocab.len(), 0);
             for (&id, &count) in ids[ids.len() - 1].iter().zip(&bag.counts) {
                 most[id as usize] = most[id as usize].max(count);

@@ -75,8 +75,10 @@ pub struct Search<'a, S, const W: usize> {
     trie: &'a PhraseTrie,
     scorer: S,
     expected: &'a Expected,
-    /// What it costs that a word comes before another; empty: nothing.
+    /// What it costs that a word comes before another, `[first * words + second]`; empty: nothing.
     before: &'a [f64],
+    /// The same, `[second * words + first]`.
+    behind: Vec<f64>,
     /// The least and the most of it.
     before_range: (f64, f64),
     /// Of every word, what it costs to come before all that are left.
@@ -129,6 +131,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             scorer,
             expected,
             before,
+            behind: transposed(before, bag.words.len()),
             before_range: before.iter().fold((0.0, 0.0), |(low, high), &c| (f64::min(low, c), f64::max(high, c))),
             early: vec![0.0; bag.words.len()],
             config,
@@ -147,7 +150,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
         let n = self.bag.len();
         let words: f64 = self.bag.counts.iter().zip(&self.expected.least).map(|(&c, e)| c as f64 * e).sum();
         let rest = words + self.expected.end;
-        if self.tiling.as_mut().is_some_and(|t| !t.possible(self.bag.all())) {
+        if self.tiling.as_mut().is_some_and(|t| !t.completes(self.bag, &Cover::EMPTY)) {
             return Ok((self.out, self.scorer));
         }
         let models = self.scorer.start();
@@ -244,6 +247,10 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             new: 0,
         };
         self.set_early(&node.cover);
+        let hoping = self.left.is_some();
+        if hoping {
+            self.hope_words(x, node);
+        }
         stack.extend(self.roots(node.context).map(|(trie, _)| Part { trie, ..root }));
         while let Some(part) = stack.pop() {
             let children = self.trie.node(part.trie).children.clone();
@@ -260,7 +267,14 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
                     new: part.new + 1,
                 };
                 if child.phrase != NO_PHRASE {
-                    self.emit(x, number, node.context, &Part { cost: next.cost + child.cost, ..next });
+                    let cost = next.cost + child.cost;
+                    let hoped = if hoping { self.hoped(c, next.new as usize) } else { f64::INFINITY };
+                    let cutoff = self.rows[x + next.new as usize].cutoff + ROUNDING;
+                    if self.hopes.judged + (cost - node.cost) - hoped > cutoff {
+                        self.out.pruned = true;
+                    } else {
+                        self.emit(x, number, node.context, &Part { cost, ..next });
+                    }
                 }
                 if !child.children.is_empty() {
                     stack.push(next);
@@ -321,15 +335,28 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
     }
 
     /// What the words that a hypothesis lacks are expected to cost, word by word.
-    fn hope(&mut self, x: usize, node: &Open<W>) {
-        let Hopes { judged, words, saved, more } = &mut self.hopes;
+    fn hope_words(&mut self, x: usize, node: &Open<W>) {
+        let Hopes { judged, words, .. } = &mut self.hopes;
         *judged = node.judged();
-        let least = &self.expected.least;
         match &mut self.left {
-            // Nothing is before the first word.
-            Some(left) if x > 0 => left.each(&node.cover, node.last, words),
-            _ => words.clone_from(least),
+            Some(left) => {
+                left.enter(&node.cover);
+                if x > 0 {
+                    left.each(node.last, words);
+                } else {
+                    // Nothing is before the first word.
+                    words.clone_from(&self.expected.least);
+                }
+            }
+            None => words.clone_from(&self.expected.least),
         }
+    }
+
+    /// The same, and how much so many of them may have been expected to cost.
+    fn hope(&mut self, x: usize, node: &Open<W>) {
+        self.hope_words(x, node);
+        let Hopes { words, saved, more, .. } = &mut self.hopes;
+        let least = &self.expected.least;
         more.clear();
         for t in 0..least.len() {
             let lacking = self.bag.counts[t] as u64 - self.bag.count(&node.cover, t as Type);
@@ -365,7 +392,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
         for second in 0..n {
             let left = self.bag.counts[second] as u64 - self.bag.count(cover, second as Type);
             if left > 0 {
-                let costs = self.before.iter().skip(second).step_by(n);
+                let costs = &self.behind[second * n..(second + 1) * n];
                 self.early.iter_mut().zip(costs).for_each(|(sum, cost)| *sum += left as f64 * cost);
             }
         }
@@ -426,6 +453,9 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             self.out.pruned = true;
             return;
         }
+        if self.tiling.as_ref().is_some_and(|t| t.hopeless(self.bag, &part.cover)) {
+            return;
+        }
         let context = match self.contexts.longest {
             0 => 0,
             _ => {
@@ -456,13 +486,20 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             node.rest
         } else {
             let last = self.trie.node(part.trie).word;
-            let rest = self.left.as_mut().map_or(part.rest, |left| left.cost(&part.cover, last));
+            let rest = match &mut self.left {
+                None => part.rest,
+                Some(left) => {
+                    let words: SmallVec<[Type; 8]> = self.trie.last_words(part.trie, part.new).collect();
+                    left.after(&words)
+                }
+            };
             if cost + rest > row.cutoff {
                 self.out.pruned = true;
                 return;
             }
-            if let Some(tiling) = &mut self.tiling
-                && !tiling.possible(self.bag.rest(&part.cover))
+            // What takes longer is asked last, and once for a hypothesis.
+            if let Some(tiling @ Tiling::Asked(_)) = &mut self.tiling
+                && !tiling.completes(self.bag, &part.cover)
             {
                 return;
             }
@@ -498,6 +535,10 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             self.out.pruned = true;
         }
     }
+}
+
+fn transposed(costs: &[f64], n: usize) -> Vec<f64> {
+    (0..costs.len()).map(|i| costs[i % n * n + i / n]).collect()
 }
 
 /// What a hypothesis hopes for: no word that it lacks will cost less when others have been said. So what a phrase makes of it

@@ -59,6 +59,10 @@ impl Orderer<'_> {
             all.exact &= done.exact;
             all.forced |= done.forced;
             all.wider |= done.wider;
+            all.alone |= done.alone;
+            all.narrow |= done.narrow;
+            all.unseen |= done.unseen;
+            all.cut |= done.cut;
             all.phrases += done.phrases;
             all.cells += done.cells;
             all.hypotheses += done.hypotheses;
@@ -85,8 +89,11 @@ impl Orderer<'_> {
             Join::Best => self.pruned(together(|l| &l.whole)?)?,
             Join::Lattices => self.rescore(&rules, &self.models, Boundaries::Add)?,
         };
-        all.lattice = Some(Lattice { whole, rules });
+        let cut = lattices.iter().any(|l| l.cut);
+        all.lattice = Some(Lattice { whole, rules, cut });
         if join == Join::Lattices {
+            // What was best of the parts by themselves need not be best now.
+            all.answers.clear();
             self.finish(&mut all, Boundaries::Add)?;
         }
         Ok(all)

@@ -1,7 +1,7 @@
 //! N-grams with their counts: what `order phrases` writes, and where the phrases of a bag are looked up.
 //!
 //! The n-grams are a trie in one hash table, (beginning, word) → number. A file of them has lines `words<TAB>count`, sorted
-//! as `LC_ALL=C sort` does. The phrases of a bag are found by walking the trie with the words that the bag still has.
+//! as `LC_ALL=C sort` does; `first <...> second<TAB>count` says how often a word came somewhere before another. The phrases of a bag are found by walking the trie with the words that the bag still has.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::format::packed::PackedOutput;
 use crate::fst::statetable::StateTable;
 use crate::text::lines::{Block, Blocks};
-use crate::text::vocab::{Vocab, WordId};
+use crate::text::vocab::{EPSILON, GAP, Vocab, WordId, spelled};
 
 /// Phrases of a bag with their counts, from wherever they are kept.
 pub trait Phrases: Sync {
@@ -22,9 +22,6 @@ pub trait Phrases: Sync {
     /// How often a word of the bag came before another in a sentence, `[first * words + second]`; `None`: not known.
     fn pairs(&self, bag: &Bag) -> Option<Vec<u64>>;
 }
-
-/// Between two words in a line of a file of n-grams: the first came somewhere before the second.
-pub const GAP: &str = "<...>";
 
 /// The node of the empty n-gram.
 pub const ROOT: u32 = 0;
@@ -36,6 +33,8 @@ pub struct NgramTable {
     table: StateTable,
     /// By node.
     counts: Vec<u64>,
+    /// Lengths of the n-grams that were read, as bits.
+    lengths: u32,
 }
 
 #[inline(always)]
@@ -45,7 +44,7 @@ fn key(node: u32, word: WordId) -> u64 {
 
 impl NgramTable {
     pub fn new(vocab: Vocab) -> Self {
-        NgramTable { vocab, table: StateTable::default(), counts: vec![0] }
+        NgramTable { vocab, table: StateTable::default(), counts: vec![0], lengths: 0 }
     }
     /// N-grams, those that are only the beginnings of others among them.
     pub fn len(&self) -> usize {
@@ -69,7 +68,17 @@ impl NgramTable {
     }
     #[inline]
     pub fn count(&mut self, node: u32, count: u64) {
-        self.counts[node as usize] += count;
+        let sum = &mut self.counts[node as usize];
+        *sum = sum.saturating_add(count);
+    }
+    /// True if a file had n-grams of this length.
+    pub fn has_length(&self, n: usize) -> bool {
+        self.lengths >> n & 1 == 1
+    }
+
+    /// True if it is known how often words came before others.
+    pub fn has_pairs(&self) -> bool {
+        self.vocab.find(GAP).is_some()
     }
 
     /// N-grams of these orders that were counted, and pairs, with their counts, as sorted lines.
@@ -128,15 +137,23 @@ impl NgramTable {
     /// Reads a file of n-grams; equal ones add up.
     pub fn read(name: &str) -> Result<Self> {
         let mut table = NgramTable::new(Vocab::default());
+        let spelled_epsilon = spelled(EPSILON);
         let mut blocks = Blocks::open(name)?;
         while let Some(block) = blocks.next_block()? {
             for (number, line) in block.lines() {
                 let (words, count) = parse(&block, number, line)?;
-                let node = words.split(' ').fold(ROOT, |node, word| {
-                    let word = table.vocab.add(word);
-                    table.add(node, word)
-                });
-                table.counts[node as usize] += count;
+                let (mut node, mut length, mut gap) = (ROOT, 0, false);
+                for word in words.split(' ') {
+                    // `<eps>` itself is what somebody else wrote who has no other meaning for it.
+                    let id = table.vocab.add(if word == EPSILON { &spelled_epsilon } else { word });
+                    gap |= word == GAP;
+                    node = table.add(node, id);
+                    length += 1;
+                }
+                if length <= Orders::MOST && !gap {
+                    table.lengths |= 1 << length;
+                }
+                table.count(node, count);
             }
         }
         Ok(table)
@@ -154,6 +171,13 @@ fn parse<'a>(block: &Block, number: usize, line: &'a str) -> Result<(&'a str, u6
     };
     if words.is_empty() || words.split(' ').any(str::is_empty) {
         return Err(wrong(1, "an empty word"));
+    }
+    if words.contains(GAP) && words.split(' ').any(|w| w == GAP) {
+        let pair: Vec<&str> = words.split(' ').collect();
+        if pair.len() != 3 || pair[1] != GAP || pair[0] == GAP || pair[2] == GAP {
+            let column = words.find(GAP).map_or(1, |at| words[..at].chars().count() + 1);
+            return Err(wrong(column, &format!("{GAP} stands between two words, or is the word \\{GAP}")));
+        }
     }
     let count = count.parse().map_err(|_| wrong(words.chars().count() + 2, &format!("{count:?} is not a count")))?;
     Ok((words, count))
@@ -194,7 +218,7 @@ pub fn combine(block: &Block) -> Result<Vec<u8>> {
 
 impl Phrases for NgramTable {
     fn phrases(&self, bag: &Bag, orders: Orders) -> Vec<(Vec<Type>, u64)> {
-        let ids: Vec<Option<WordId>> = bag.words.iter().map(|w| self.vocab.find(w)).collect();
+        let ids: Vec<Option<WordId>> = bag.words.iter().map(|w| self.vocab.find(&spelled(w))).collect();
         let step = |node: u32, t: Type| {
             let next = self.find(node, ids[t as usize]?)?;
             Some((next, self.counts[next as usize]))
@@ -204,7 +228,7 @@ impl Phrases for NgramTable {
 
     fn pairs(&self, bag: &Bag) -> Option<Vec<u64>> {
         let gap = self.vocab.find(GAP)?;
-        let ids: Vec<Option<WordId>> = bag.words.iter().map(|w| self.vocab.find(w)).collect();
+        let ids: Vec<Option<WordId>> = bag.words.iter().map(|w| self.vocab.find(&spelled(w))).collect();
         let mut pairs = vec![0; ids.len() * ids.len()];
         for (a, &first) in ids.iter().enumerate() {
             let Some(node) = first.and_then(|w| self.find(self.find(ROOT, w)?, gap)) else { continue };

@@ -1,34 +1,55 @@
 //! Which sets of tokens phrases can make up without rest: a hypothesis that lacks another set leads nowhere.
 //!
-//! A set can be tiled if it is empty, or if a phrase that has the first word of it fits into it and what the phrase leaves
-//! can be tiled. Answers are kept. The number of sets that are asked about has a limit; from there on, what is not known is
-//! taken for possible, so that nothing is lost but time.
+//! Where the bag is small enough, all of these sets are found before the search (`tiles`). Otherwise: a set can be tiled if it
+//! is empty, or if a phrase that has the first word of it fits into it and what the phrase leaves can be tiled. Answers are
+//! kept. The number of sets that are asked about has a limit; from there on, what is not known is taken for possible, so that
+//! nothing is lost but time.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
+use super::grid::Grid;
+use super::tiles::{TileLimits, Tiles};
 use crate::chart::bag::{Bag, Cover, PhraseTrie, Type};
 use crate::error::Result;
-use crate::order::grid::Grid;
 
 /// Sets that are remembered at most.
 const MOST: usize = 1 << 16;
 
-pub struct Tiling<'a, const W: usize> {
+/// What is spent on finding all sets before a search that could do without: a fraction of a second.
+const QUICK: u64 = 200_000_000;
+
+/// What is spent where they are needed: some seconds.
+const WORK: u64 = 5_000_000_000;
+
+/// What a cell of the grid takes, about, while the grid is made.
+const GRID_BYTES: usize = 48;
+
+pub enum Tiling<'a, const W: usize> {
+    /// All sets.
+    Tiles(Box<Tiles>),
+    /// All sets, those that can be tiled one by one.
+    Cells(HashSet<Cover<W>, FxBuildHasher>),
+    Asked(Asked<'a, W>),
+}
+
+/// Sets that were asked about.
+pub struct Asked<'a, const W: usize> {
     bag: &'a Bag,
     /// Of each word: the distinct sets of phrases that have it.
     sets: Vec<Vec<Cover<W>>>,
     known: HashMap<Cover<W>, bool, FxBuildHasher>,
-    /// What is not known cannot be tiled.
-    complete: bool,
 }
 
 impl<'a, const W: usize> Tiling<'a, W> {
     /// `None`: every word is a phrase of its own, so that everything can be tiled.
-    pub fn new(bag: &'a Bag, trie: &PhraseTrie) -> Option<Self> {
+    pub fn new(bag: &'a Bag, trie: &PhraseTrie, max_bytes: usize) -> Option<Self> {
         let single = |t: Type| trie.phrases.iter().any(|p| p.words == [t]);
         if (0..bag.words.len() as Type).all(single) {
             return None;
+        }
+        if let Some(tiles) = Tiles::new::<W>(bag, trie, TileLimits { bytes: max_bytes / 4, work: QUICK }) {
+            return Some(Tiling::Tiles(Box::new(tiles)));
         }
         let mut sets: Vec<Vec<Cover<W>>> = vec![vec![]; bag.words.len()];
         for phrase in &trie.phrases {
@@ -42,25 +63,48 @@ impl<'a, const W: usize> Tiling<'a, W> {
             of.sort_by_key(|c| (std::cmp::Reverse(bag.size(c)), *c));
             of.dedup();
         }
-        Some(Tiling { bag, sets, known: HashMap::default(), complete: false })
+        Some(Tiling::Asked(Asked { bag, sets, known: HashMap::default() }))
     }
 
-    /// All sets that can be tiled, found by parsing the bag; a limit error if these are more than `max_cells`.
-    pub fn complete(bag: &'a Bag, trie: &PhraseTrie, max_cells: usize) -> Result<Self> {
-        let grid = Grid::<W>::parse(bag, trie, max_cells)?;
-        let known = grid.cells.into_iter().map(|cell| (cell, true)).collect();
-        Ok(Tiling { bag, sets: vec![], known, complete: true })
+    /// All sets that can be tiled; a limit error if finding or keeping them takes more than `max_bytes`, or too long.
+    pub fn complete(bag: &'a Bag, trie: &PhraseTrie, max_bytes: usize) -> Result<Self> {
+        if let Some(tiles) = Tiles::new::<W>(bag, trie, TileLimits { bytes: max_bytes, work: WORK }) {
+            return Ok(Tiling::Tiles(Box::new(tiles)));
+        }
+        // A large bag with few phrases may have few cells.
+        let grid = Grid::<W>::parse(bag, trie, max_bytes / GRID_BYTES)?;
+        Ok(Tiling::Cells(grid.cells.into_iter().collect()))
     }
 
-    pub fn possible(&mut self, set: Cover<W>) -> bool {
+    /// True if it is known, without looking further, that phrases cannot make up what a set lacks.
+    #[inline(always)]
+    pub fn hopeless(&self, bag: &Bag, set: &Cover<W>) -> bool {
+        match self {
+            Tiling::Tiles(tiles) => !tiles.completes(set),
+            Tiling::Cells(cells) => {
+                let rest = bag.rest(set);
+                rest != Cover::EMPTY && !cells.contains(&rest)
+            }
+            Tiling::Asked(_) => false,
+        }
+    }
+
+    /// True if phrases can make up what a set lacks, or if that is not known.
+    pub fn completes(&mut self, bag: &Bag, set: &Cover<W>) -> bool {
+        match self {
+            Tiling::Asked(asked) => asked.possible(bag.rest(set)),
+            _ => !self.hopeless(bag, set),
+        }
+    }
+}
+
+impl<const W: usize> Asked<'_, W> {
+    fn possible(&mut self, set: Cover<W>) -> bool {
         if set == Cover::EMPTY {
             return true;
         }
         if let Some(&known) = self.known.get(&set) {
             return known;
-        }
-        if self.complete {
-            return false;
         }
         if self.known.len() >= MOST {
             return true;

@@ -2,6 +2,7 @@
 //!
 //! Words lie in one buffer in the order they were added. Looking a word up hashes it once; nothing is allocated.
 
+use std::borrow::Cow;
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
@@ -14,6 +15,25 @@ pub type WordId = u32;
 
 /// The name of number 0 in symbol tables.
 pub const EPSILON: &str = "<eps>";
+
+/// What stands between two words of which the first came somewhere before the second.
+pub const GAP: &str = "<...>";
+
+/// True for words that are spelled with one backslash more in vocabularies and symbol tables: `<eps>` and `<...>`, which are
+/// no words there, and whatever would be taken for their spelling.
+fn reserved(word: &str) -> bool {
+    [EPSILON, GAP].contains(&word.trim_start_matches('\\'))
+}
+
+/// How a word of a text is spelled where `<eps>` and `<...>` are no words.
+pub fn spelled(word: &str) -> Cow<'_, str> {
+    if reserved(word) { Cow::Owned(format!("\\{word}")) } else { Cow::Borrowed(word) }
+}
+
+/// The word that is spelled so.
+pub fn plain(word: &str) -> &str {
+    word.strip_prefix('\\').filter(|w| reserved(w)).unwrap_or(word)
+}
 
 #[derive(Clone, Debug)]
 pub struct Vocab {
@@ -89,6 +109,16 @@ impl Vocab {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_word_has_a_spelling_of_its_own() {
+        for (word, meant) in
+            [("a", "a"), (EPSILON, r"\<eps>"), (r"\<eps>", r"\\<eps>"), (r"\a", r"\a"), ("<eps>a", "<eps>a")]
+        {
+            assert_eq!(spelled(word), meant);
+            assert_eq!(plain(meant), word);
+        }
+    }
 
     #[test]
     fn numbers_are_given_in_turn_and_kept() {

@@ -35,7 +35,7 @@ pub fn read_sentences(file: &str, range: Option<&str>) -> Result<Vec<Sentence>> 
         return Err(Error::usage("no sentences: name a file or pipe them in (see --help for an example)"));
     }
     let (shown, text) = io::read_text(file)?;
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = io::without_mark(&text).lines().collect();
     let numbers: Vec<usize> = match range {
         None => (1..=lines.len()).collect(),
         Some(range) => {

@@ -51,7 +51,7 @@ impl Cmd {
         if self.reverse && self.nstate >= 0 {
             env.note("--nstate (where to start) plays no part in distances to the end (--reverse)");
         }
-        let config = DistanceConfig { reverse: self.reverse, delta: self.delta, source };
+        let config = DistanceConfig { reverse: self.reverse, delta: self.delta, source, ..Default::default() };
         let costs: Vec<f64> =
             with_fst!(&*fst, f => shortest_distance(f, &config)?.into_iter().map(|w| w.to_f64()).collect());
         // As OpenFst: nothing for the states after the last one that has a distance or, going forward, that an arc leads

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::plot;
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
 use crate::eval::metric::Workspace;
@@ -14,6 +15,7 @@ use crate::fst::flat::FlatFst;
 use crate::fst::semiring::Tropical;
 use crate::order::score::{BySize, Stats};
 use crate::rescore::oracle::{Method, OracleConfig, Reference, oracle};
+use crate::text::vocab;
 
 /// Judge ordered sentences: BLEU and exact matches, by size of the bag, and what lists and lattices could have given
 #[derive(Args, Debug)]
@@ -41,7 +43,7 @@ pub struct Cmd {
     /// Write everything as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
-    /// Draw BLEU and SPR by size of the bag, of the first system
+    /// Draw BLEU and SPR of all rows by size of the bag, with the number of sentences of each size
     #[arg(long, value_name = "FILE")]
     svg: Option<String>,
 }
@@ -54,11 +56,17 @@ struct Row {
 
 impl Cmd {
     pub fn run(&self) -> Result<Status> {
+        if self.outputs.is_empty() && self.nbest.is_none() && self.lattices.is_none() {
+            return Err(Error::usage("nothing to judge: name ordered sentences, or --nbest, or --lattices"));
+        }
         let (shown, text) = io::read_text(&self.reference)?;
         let reference: Vec<&str> = text.lines().collect();
         if reference.is_empty() {
             return Err(Error::text(&shown, 1, 1, "no sentences"));
         }
+        // What cannot be written is to be known before the work is done and shown.
+        let open = |name: &Option<String>| name.as_deref().map(io::create).transpose();
+        let (json, svg) = (open(&self.json)?, open(&self.svg)?);
         let mut rows = vec![];
         for output in &self.outputs {
             // A file whose own name has `=` in it is a file.
@@ -89,15 +97,13 @@ impl Cmd {
             let best = self.lattice_oracles(name, &reference)?;
             rows.push(row("lattice oracle", &reference, best.iter().map(String::as_str)));
         }
-        if rows.is_empty() {
-            return Err(Error::usage("nothing to judge: name ordered sentences, or --nbest, or --lattices"));
+        io::create("-")?.write_and_commit(table(&rows).as_bytes())?;
+        if let Some(json) = json {
+            json.write_and_commit(format!("{:#}\n", to_json(&rows)).as_bytes())?;
         }
-        print!("{}", table(&rows));
-        if let Some(name) = &self.json {
-            io::create(name)?.write_and_commit(format!("{:#}\n", to_json(&rows)).as_bytes())?;
-        }
-        if let Some(name) = &self.svg {
-            io::create(name)?.write_and_commit(plot(&rows[0]).as_bytes())?;
+        if let Some(svg) = svg {
+            let systems: Vec<plot::System> = rows.iter().map(|r| (&r.name[..], &r.scores)).collect();
+            svg.write_and_commit(plot::draw(&systems).as_bytes())?;
         }
         Ok(Status::Done)
     }
@@ -125,7 +131,9 @@ fn lattice_oracle(file: &str, fst: &FlatFst<Tropical>, reference: &str) -> Resul
     let lines = [reference];
     let reference = Reference::new(&lines);
     let config = OracleConfig { method: Method::Grid, max_states: ORACLE_STATES };
-    let word = |label: i32| symbols.symbol(label as i64).ok_or_else(|| wrong(format!("label {label} has no symbol")));
+    // A word that is spelt like epsilon has a backslash in the table, and none in the reference.
+    let symbol = |label: i32| symbols.symbol(label as i64).map(vocab::plain);
+    let word = |label: i32| symbol(label).ok_or_else(|| wrong(format!("label {label} has no symbol")));
     let best = oracle(fst, &reference.words, |label| Ok(reference.number(word(label)?)), &config)?;
     let labels = best.path.iter().map(|&(label, _)| label).filter(|&label| label != 0);
     Ok(labels.map(word).collect::<Result<Vec<_>>>()?.join(" "))
@@ -161,8 +169,8 @@ fn read_lists(name: &str, count: usize) -> Result<Vec<Vec<String>>> {
     let mut lists = vec![vec![]; count];
     for (i, line) in text.lines().enumerate() {
         let moses::Line { number, words, .. } = moses::read_line(line, &shown, i + 1)?;
-        let wrong = || Error::text(&shown, i + 1, 1, format!("number {number}, but there are {count} references"));
-        let list = lists.get_mut(number).ok_or_else(wrong)?;
+        let wrong = || format!("number {number}, but there are {count} references: numbers go from 0 to {}", count - 1);
+        let list = lists.get_mut(number).ok_or_else(|| Error::text(&shown, i + 1, 1, wrong()))?;
         list.push(words);
     }
     let missing = lists.iter().filter(|l| l.is_empty()).count();
@@ -203,60 +211,4 @@ fn to_json(rows: &[Row]) -> Value {
         json!({"system": r.name, "scores": scores(&r.scores.all), "by_size": classes.collect::<Vec<_>>()})
     };
     Value::Array(rows.iter().map(one).collect())
-}
-
-/// A line of the drawing: its name, its colour and what it shows.
-type Line = (&'static str, &'static str, fn(&Stats) -> f64);
-
-/// BLEU and SPR of a system by size of the bag, as a drawing.
-fn plot(row: &Row) -> String {
-    let (width, height, left, top) = (560.0, 320.0, 52.0, 36.0);
-    let n = row.scores.classes.len().max(1);
-    let x = |i: usize| left + (width - left - 20.0) * (i as f64 + 0.5) / n as f64;
-    let y = |v: f64| top + (height - top - 56.0) * (1.0 - v / 100.0);
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
-         <text x=\"{left}\" y=\"20\" font-weight=\"bold\">{} by size of the bag</text>\n",
-        escape(&row.name)
-    );
-    for v in (0..=100).step_by(20) {
-        let (at, right) = (y(v as f64), width - 20.0);
-        let _ = writeln!(
-            out,
-            "<line x1=\"{left}\" y1=\"{at:.1}\" x2=\"{right}\" y2=\"{at:.1}\" stroke=\"#ddd\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{v}</text>",
-            left - 6.0,
-            at + 4.0
-        );
-    }
-    for (i, &class) in row.scores.classes.keys().enumerate() {
-        let (from, to) = BySize::sizes(class);
-        let (at, bottom) = (x(i), height - 38.0);
-        let _ = writeln!(out, "<text x=\"{at:.1}\" y=\"{bottom}\" text-anchor=\"middle\">{from}-{to}</text>");
-    }
-    let middle = (left + width - 20.0) / 2.0;
-    let _ = writeln!(out, "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">words</text>", height - 20.0);
-    let lines: [Line; 2] = [("BLEU", "#1f6fb4", Stats::bleu), ("SPR", "#c0392b", Stats::exact_rate)];
-    for (k, (name, colour, value)) in lines.into_iter().enumerate() {
-        let points: Vec<(f64, f64)> =
-            row.scores.classes.values().enumerate().map(|(i, s)| (x(i), y(value(s)))).collect();
-        let path: Vec<String> = points.iter().map(|(a, b)| format!("{a:.1},{b:.1}")).collect();
-        let _ = writeln!(
-            out,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
-            path.join(" ")
-        );
-        for (a, b) in points {
-            let _ = writeln!(out, "<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"3\" fill=\"{colour}\"/>");
-        }
-        let (at, line) = (width - 90.0, 16.0 + 15.0 * k as f64);
-        let _ = writeln!(out, "<rect x=\"{at}\" y=\"{:.1}\" width=\"12\" height=\"3\" fill=\"{colour}\"/>", line - 4.0);
-        let _ = writeln!(out, "<text x=\"{}\" y=\"{line:.1}\">{name}</text>", at + 18.0);
-    }
-    out + "</svg>\n"
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

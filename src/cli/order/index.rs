@@ -12,8 +12,8 @@ use crate::order::{Orders, index};
 #[derive(Args, Debug)]
 #[command(
     after_help = "The index is mapped into memory when it is used, not read. It takes 8 bytes a word of text on disk, and 24 in memory\n\
-                  while it is made. Phrases and their counts are those of the text; in which order two words come is counted in a\n\
-                  sample of its sentences (the weight Before).\n\n\
+                  while it is made. Phrases, their counts, and in which order words come are those of the text: sentences are the\n\
+                  same as with --text.\n\n\
                   Examples:\n  weft order index train.en -o train.idx && weft order --index train.idx --lm en.arpa test.bag"
 )]
 pub struct Cmd {

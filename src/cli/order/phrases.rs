@@ -78,7 +78,10 @@ impl Cmd {
             texts => texts.to_vec(),
         };
         let (_, lines) = io::read_text(&self.bags)?;
-        let bags = lines.lines().map(|l| Bag::new(l.split_ascii_whitespace())).collect::<Result<Vec<_>>>()?;
+        let bags = io::without_mark(&lines)
+            .lines()
+            .map(|l| Bag::new(l.split_ascii_whitespace()))
+            .collect::<Result<Vec<_>>>()?;
         let bar = Bar::new();
         let begun = std::time::Instant::now();
         let scanned = Scanner::new(&bags, !self.no_pairs)?.scan(&texts, orders, threads(self.threads), &bar);

@@ -16,7 +16,7 @@ use crate::cli::decode::run::{Sentence, ranges, read_sentences};
 use crate::cli::env::Status;
 use crate::cli::lm::estimate::Bar;
 use crate::error::{Error, Result};
-use crate::format::{binary, template};
+use crate::format::{binary, io, template};
 use crate::fst::any::AnyFst;
 use crate::order::index::Index;
 use crate::order::scan::Scanner;
@@ -36,7 +36,13 @@ pub fn run(args: &OrderArgs, config: OrderConfig) -> Result<Status> {
 
 fn phrases(args: &OrderArgs, lines: &[Sentence], orders: Orders, pairs: bool) -> Result<Box<dyn Phrases>> {
     if let Some(name) = &args.phrases {
-        return Ok(Box::new(NgramTable::read(name)?));
+        let table = NgramTable::read(name)?;
+        note_missing(name, &table, orders, pairs);
+        return Ok(Box::new(table));
+    }
+    let input = args.sentences.as_deref().or(args.bags.as_deref()).unwrap_or("-");
+    if io::is_stdio(input) && args.text.iter().any(|t| io::is_stdio(t)) {
+        return Err(Error::usage("bags and text cannot both come from standard input: name a file for one of them"));
     }
     if let Some(name) = &args.index {
         let index = Index::open(name)?;
@@ -51,7 +57,7 @@ fn phrases(args: &OrderArgs, lines: &[Sentence], orders: Orders, pairs: bool) ->
         match args.sentences {
             None => bags.push(Bag::new(tokens)?),
             Some(_) => {
-                for part in split(&tokens, args.split) {
+                for part in split(&tokens, args.part()) {
                     bags.push(Bag::new(part.iter().copied())?);
                 }
             }
@@ -62,6 +68,27 @@ fn phrases(args: &OrderArgs, lines: &[Sentence], orders: Orders, pairs: bool) ->
     let scanned = Scanner::new(&bags, pairs)?.scan(&args.text, orders, threads(args.threads), &bar);
     bar.clear();
     Ok(Box::new(scanned?.0))
+}
+
+/// Says what a file of phrases lacks that the search could use. What is longer than all it has may just not be there.
+fn note_missing(name: &str, table: &NgramTable, orders: Orders, pairs: bool) {
+    let longest = (1..=Orders::MOST).rev().find(|&n| table.has_length(n)).unwrap_or(0);
+    let useful = |n: &usize| *n <= 2 || orders.has(*n);
+    let missing: Vec<String> =
+        (1..longest).filter(useful).filter(|&n| !table.has_length(n)).map(|n| n.to_string()).collect();
+    if longest == 0 {
+        eprintln!("weft: note: {name} has no phrases: words will stand alone");
+    } else if !missing.is_empty() {
+        let missing = missing.join(", ");
+        let most = orders.most.max(longest);
+        eprintln!(
+            "weft: note: {name} has no phrases of lengths {missing}, which bags need that others cannot make up; \
+             `weft order phrases --orders 1-{most}` writes them"
+        );
+    }
+    if pairs && longest > 0 && !table.has_pairs() {
+        eprintln!("weft: note: {name} has no orders of pairs (--no-pairs): the feature Before is left out");
+    }
 }
 
 /// What a thread made of a bag.
@@ -151,7 +178,7 @@ fn order(args: &OrderArgs, orderer: &Orderer, line: &Sentence, done: &mut Done) 
     let tokens: Vec<&str> = line.text.split_ascii_whitespace().collect();
     done.ordered = match args.sentences {
         None => orderer.order(&tokens)?,
-        Some(_) => orderer.order_sentence(&tokens, args.split, args.join)?,
+        Some(_) => orderer.order_sentence(&tokens, args.part(), args.join.unwrap_or_default())?,
     };
     let d = &done.ordered;
     if args.stats {
@@ -196,6 +223,10 @@ struct Counts {
     unigrams: Vec<usize>,
     forced: Vec<usize>,
     wider: Vec<usize>,
+    alone: Vec<usize>,
+    narrow: Vec<usize>,
+    unseen: Vec<usize>,
+    cut: Vec<usize>,
 }
 
 impl Counts {
@@ -218,12 +249,16 @@ impl Counts {
             Rung::Bigrams => self.bigrams.push(number),
             Rung::Unigrams => self.unigrams.push(number),
         }
-        if done.ordered.forced {
-            self.forced.push(number);
-        }
-        if done.ordered.wider {
-            self.wider.push(number);
-        }
+        let d = &done.ordered;
+        let lists = [
+            (d.forced, &mut self.forced),
+            (d.wider, &mut self.wider),
+            (d.alone, &mut self.alone),
+            (d.narrow, &mut self.narrow),
+            (d.unseen, &mut self.unseen),
+            (d.cut, &mut self.cut),
+        ];
+        lists.into_iter().filter(|(is, _)| *is).for_each(|(_, list)| list.push(number));
     }
 
     fn report(&self, total: usize, config: &OrderConfig) -> Status {
@@ -238,6 +273,10 @@ impl Counts {
         say(&self.wider, "pruned less, for nothing was left");
         say(&self.bigrams, "with bigrams added");
         say(&self.unigrams, "with all words alone added");
+        say(&self.alone, "with words that stand alone, for no phrase of these orders has them");
+        say(&self.unseen, "with words that the text does not have");
+        say(&self.narrow, "with fewer hypotheses, for these bags are very large (--hypotheses 1000 takes its time)");
+        say(&self.cut, "with a smaller lattice than asked for, for it takes more than --max-memory");
         say(&self.forced, "pruned while parsing, for the algorithm takes more than --max-memory");
         parts.push(format!("{} searched exactly", self.exact));
         if self.failed > 0 {

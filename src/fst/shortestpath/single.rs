@@ -1,166 +1,197 @@
 //! The single best path: OpenFst's search, the same float sums and, of several equal paths, the same one.
+//!
+//! Which of several equal paths is found depends on the order in which states are visited, which is OpenFst's: by number if
+//! the states are in topological order; the latest first if no arc costs anything; otherwise component by component, and
+//! inside a component the latest first, the nearest first, or, where weights are negative, the oldest first.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
-use super::{Item, OP};
+use super::OP;
 use crate::error::{Error, Result};
 use crate::fst::flat::{Arc, FlatFst, NO_STATE, ScatterBuilder, StateId};
+use crate::fst::heap::Heap;
 use crate::fst::semiring::Weight;
 use crate::fst::visit;
 
 /// The best path alone; states are numbered from its end.
 pub(super) fn single<W: Weight>(fst: &FlatFst<W>) -> Result<FlatFst<W>> {
-    const NONE: u32 = u32::MAX;
-    let n = fst.num_states();
-    let mut best = Best { d: vec![W::ZERO; n], back: vec![(NO_STATE, NONE); n], end: NO_STATE, cost: W::ZERO };
-    best.d[fst.start() as usize] = W::ONE;
-    let unweighted = |states: &[StateId], of: &[u32]| {
-        let inside = |s: StateId, a: &Arc<W>| of[s as usize] == of[a.nextstate as usize];
-        states.iter().all(|&s| fst.arcs(s).iter().all(|a| !inside(s, a) || a.weight.is_one_w()))
-    };
-    // Which of several equal paths is found depends on the order of the visits; it is OpenFst's.
+    let mut best = Best::new(fst);
     if visit::is_top_sorted(fst) {
-        for s in fst.states() {
-            best.visit(fst, s, |_| {});
-        }
-    } else if fst.is_unweighted() {
-        best.last_in_first_out(fst, vec![fst.start()], |_| true);
+        fst.states().for_each(|s| best.visit::<false>(s));
+    } else if fst.all_arcs().iter().all(free) {
+        best.of = vec![0; fst.num_states()];
+        best.queues = vec![Queue::Latest(vec![])];
+        best.enqueue(fst.start());
+        best.drain(0, usize::MAX)?;
     } else {
-        let components = visit::components(fst, |_| true);
-        let of = &components.of;
-        let mut order: Vec<StateId> = fst.states().collect();
-        order.sort_by_key(|&s| of[s as usize]);
-        for members in order.chunk_by(|&s, &t| of[s as usize] == of[t as usize]) {
-            let c = of[members[0] as usize];
-            let reached: Vec<StateId> = members.iter().copied().filter(|&s| !best.d[s as usize].is_zero_w()).collect();
-            let negative = || members.iter().any(|&s| fst.arcs(s).iter().any(|a| a.weight.less(W::ONE)));
-            if members.len() == 1 && fst.arcs(members[0]).iter().all(|a| of[a.nextstate as usize] != c) {
-                best.visit(fst, members[0], |_| {});
-            } else if unweighted(members, of) {
-                best.last_in_first_out(fst, reached, |t| of[t as usize] == c);
-            } else if !negative() {
-                best.shortest_first(fst, reached, |t| of[t as usize] == c);
-            } else {
-                best.first_in_first_out(fst, reached, members.len(), |t| of[t as usize] == c)?;
-            }
-        }
+        best.by_component()?;
     }
-    if best.end == NO_STATE {
-        return Ok(FlatFst::empty());
-    }
-    let mut b = ScatterBuilder::default();
-    let mut s = best.end;
-    let mut state = b.add_state();
-    b.set_final(state, fst.final_weight(s));
-    while best.back[s as usize].0 != NO_STATE {
-        let (from, arc) = best.back[s as usize];
-        let before = b.add_state();
-        b.add_arc(before, Arc { nextstate: state, ..fst.all_arcs()[arc as usize] });
-        (s, state) = (from, before);
-    }
-    b.set_start(state);
-    Ok(b.finish())
+    Ok(best.path())
 }
 
-struct Best<W> {
+/// True for an arc that costs nothing; one that cannot be taken counts as such.
+fn free<W: Weight>(a: &Arc<W>) -> bool {
+    a.weight.is_one_w() || a.weight.is_zero_w()
+}
+
+/// The states of a component that wait for a visit.
+enum Queue {
+    /// One state, which no arc leads back to.
+    Trivial,
+    Latest(Vec<StateId>),
+    Nearest(Heap),
+    Oldest(VecDeque<StateId>),
+}
+
+const NO_ARC: u32 = u32::MAX;
+
+struct Best<'a, W> {
+    fst: &'a FlatFst<W>,
     d: Vec<W>,
     /// The state and arc before, on the best path to a state.
     back: Vec<(StateId, u32)>,
     end: StateId,
     cost: W,
+    waiting: Vec<bool>,
+    /// The component of each state, and the queue of each component.
+    of: Vec<u32>,
+    queues: Vec<Queue>,
 }
 
-impl<W: Weight> Best<W> {
+impl<'a, W: Weight> Best<'a, W> {
+    fn new(fst: &'a FlatFst<W>) -> Self {
+        let n = fst.num_states();
+        let mut d = vec![W::ZERO; n];
+        d[fst.start() as usize] = W::ONE;
+        let back = vec![(NO_STATE, NO_ARC); n];
+        Best { fst, d, back, end: NO_STATE, cost: W::ZERO, waiting: vec![false; n], of: vec![], queues: vec![] }
+    }
+
+    /// Relaxes the arcs of `s`; with `QUEUES`, states that got nearer wait for a visit.
     #[inline(always)]
-    fn consider_end(&mut self, fst: &FlatFst<W>, s: StateId) {
-        let cost = self.d[s as usize].otimes(fst.final_weight(s));
+    fn visit<const QUEUES: bool>(&mut self, s: StateId) {
+        let (fst, d) = (self.fst, self.d[s as usize]);
+        if d.is_zero_w() {
+            return;
+        }
+        let cost = d.otimes(fst.final_weight(s));
         if cost.less(self.cost) {
             self.cost = cost;
             self.end = s;
         }
-    }
-    /// Relaxes the arcs of `s`; `improved` hears of every state that is now nearer.
-    #[inline(always)]
-    fn visit(&mut self, fst: &FlatFst<W>, s: StateId, mut improved: impl FnMut((StateId, W))) {
-        let d = self.d[s as usize];
-        if d.is_zero_w() {
-            return;
-        }
-        self.consider_end(fst, s);
         let from = fst.range(s).start;
         for (i, a) in fst.arcs(s).iter().enumerate() {
+            let t = a.nextstate as usize;
             let via = d.otimes(a.weight);
-            if via.less(self.d[a.nextstate as usize]) {
-                self.d[a.nextstate as usize] = via;
+            if via.less(self.d[t]) {
+                self.d[t] = via;
                 // The start keeps no way back, or the path would not begin.
                 if a.nextstate != fst.start() {
-                    self.back[a.nextstate as usize] = (s, (from + i) as u32);
+                    self.back[t] = (s, (from + i) as u32);
                 }
-                improved((a.nextstate, via));
+                if QUEUES {
+                    self.enqueue(a.nextstate);
+                }
             }
         }
     }
-}
 
-impl<W: Weight> Best<W> {
-    /// Visits a set of states that lead to each other (`inside`), the latest improved first.
-    fn last_in_first_out(&mut self, fst: &FlatFst<W>, mut stack: Vec<StateId>, inside: impl Fn(StateId) -> bool) {
-        let mut waiting = hashbrown::HashSet::<StateId, rustc_hash::FxBuildHasher>::from_iter(stack.iter().copied());
-        while let Some(s) = stack.pop() {
-            waiting.remove(&s);
-            self.visit(fst, s, |(t, _)| {
-                if inside(t) && waiting.insert(t) {
-                    stack.push(t);
-                }
-            });
+    fn enqueue(&mut self, s: StateId) {
+        if std::mem::replace(&mut self.waiting[s as usize], true) {
+            return;
+        }
+        let d = &self.d;
+        match &mut self.queues[self.of[s as usize] as usize] {
+            Queue::Trivial => {}
+            Queue::Latest(stack) => stack.push(s),
+            Queue::Nearest(heap) => heap.insert(s, &|a, b| d[a as usize].less(d[b as usize])),
+            Queue::Oldest(queue) => queue.push_back(s),
         }
     }
 
-    /// The nearest first; needs weights that are not negative.
-    fn shortest_first(&mut self, fst: &FlatFst<W>, states: Vec<StateId>, inside: impl Fn(StateId) -> bool) {
-        let mut number = 0;
-        let mut item = |cost: W, node: StateId| {
-            number += 1;
-            Reverse(Item { cost: cost.to_f64(), complete: false, number, node })
-        };
-        let mut heap: BinaryHeap<_> = states.iter().map(|&s| item(self.d[s as usize], s)).collect();
-        while let Some(Reverse(next)) = heap.pop() {
-            if next.cost > self.d[next.node as usize].to_f64() {
-                continue;
+    fn by_component(&mut self) -> Result<()> {
+        let fst = self.fst;
+        let components = visit::components(fst, |_| true);
+        self.of = components.of;
+        self.queues = (0..components.count).map(|_| Queue::Trivial).collect();
+        let mut sizes = vec![0usize; components.count];
+        for s in fst.states() {
+            let c = self.of[s as usize];
+            sizes[c as usize] += 1;
+            let queue = &mut self.queues[c as usize];
+            for a in fst.arcs(s).iter().filter(|a| self.of[a.nextstate as usize] == c) {
+                match queue {
+                    Queue::Oldest(_) => {}
+                    _ if a.weight.less(W::ONE) => *queue = Queue::Oldest(VecDeque::new()),
+                    Queue::Trivial if free(a) => *queue = Queue::Latest(vec![]),
+                    Queue::Trivial | Queue::Latest(_) if !free(a) => *queue = Queue::Nearest(Heap::default()),
+                    _ => {}
+                }
             }
-            self.visit(fst, next.node, |(t, d)| {
-                if inside(t) {
-                    heap.push(item(d, t));
-                }
-            });
         }
+        let mut order: Vec<StateId> = fst.states().collect();
+        order.sort_by_key(|&s| self.of[s as usize]);
+        self.enqueue(fst.start());
+        let mut at = 0;
+        for (c, &size) in sizes.iter().enumerate() {
+            if !matches!(self.queues[c], Queue::Trivial) {
+                self.drain(c, size)?;
+            } else if self.waiting[order[at] as usize] {
+                self.visit::<true>(order[at]);
+            }
+            at += size;
+        }
+        Ok(())
     }
 
-    /// In rounds; as many as there are states, or there is a negative cycle.
-    fn first_in_first_out(
-        &mut self,
-        fst: &FlatFst<W>,
-        states: Vec<StateId>,
-        most: usize,
-        inside: impl Fn(StateId) -> bool,
-    ) -> Result<()> {
-        let mut waiting = hashbrown::HashSet::<StateId, rustc_hash::FxBuildHasher>::from_iter(states.iter().copied());
-        let mut queue = VecDeque::from(states);
-        for _ in 0..=most {
-            for _ in 0..queue.len() {
-                let Some(s) = queue.pop_front() else { break };
-                waiting.remove(&s);
-                self.visit(fst, s, |(t, _)| {
-                    if inside(t) && waiting.insert(t) {
-                        queue.push_back(t);
+    /// Visits the states of a component until none waits. Where weights are negative, in rounds: as many as there are
+    /// states, or there is a negative cycle.
+    fn drain(&mut self, c: usize, size: usize) -> Result<()> {
+        let (mut rounds, mut left) = (0, self.oldest(c));
+        loop {
+            let d = &self.d;
+            let next = match &mut self.queues[c] {
+                Queue::Trivial => None,
+                Queue::Latest(stack) => stack.pop(),
+                Queue::Nearest(heap) => heap.pop(&|a, b| d[a as usize].less(d[b as usize])),
+                Queue::Oldest(queue) => queue.pop_front(),
+            };
+            let Some(s) = next else { return Ok(()) };
+            self.waiting[s as usize] = false;
+            self.visit::<true>(s);
+            if left > 0 {
+                left -= 1;
+                if left == 0 {
+                    rounds += 1;
+                    left = self.oldest(c);
+                    if rounds > size && left > 0 {
+                        return Err(Error::op(OP, "a cycle of negative weight: there is no shortest path"));
                     }
-                });
-            }
-            if queue.is_empty() {
-                return Ok(());
+                }
             }
         }
-        Err(Error::op(OP, "a cycle of negative weight: there is no shortest path"))
+    }
+
+    /// States of a round.
+    fn oldest(&self, c: usize) -> usize {
+        if let Queue::Oldest(queue) = &self.queues[c] { queue.len() } else { 0 }
+    }
+
+    fn path(&self) -> FlatFst<W> {
+        if self.end == NO_STATE {
+            return FlatFst::empty();
+        }
+        let mut b = ScatterBuilder::default();
+        let mut s = self.end;
+        let mut state = b.add_state();
+        b.set_final(state, self.fst.final_weight(s));
+        while self.back[s as usize].0 != NO_STATE {
+            let (from, arc) = self.back[s as usize];
+            let before = b.add_state();
+            b.add_arc(before, Arc { nextstate: state, ..self.fst.all_arcs()[arc as usize] });
+            (s, state) = (from, before);
+        }
+        b.set_start(state);
+        b.finish()
     }
 }

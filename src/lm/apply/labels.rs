@@ -55,21 +55,7 @@ impl Labels {
         symbols: &SymbolTable,
         config: &ApplyConfig,
     ) -> Result<Self> {
-        let mut index: HashMap<Label, u32, FxBuildHasher> = HashMap::default();
-        let mut labels =
-            Labels { of_arc: Vec::with_capacity(lattice.num_arcs()), kinds: vec![], ids: vec![vec![]; terms.len()] };
-        for a in lattice.all_arcs() {
-            let word = match index.get(&a.olabel) {
-                _ if a.olabel == EPSILON => NO_WORD,
-                Some(&word) => word,
-                None => {
-                    let word = labels.add(a.olabel, terms, symbols, config)?;
-                    index.insert(a.olabel, word);
-                    word
-                }
-            };
-            labels.of_arc.push(word);
-        }
+        let labels = Labels::of_lattice(lattice, terms, |labels, label| labels.add(label, terms, symbols, config))?;
         if config.boundaries == Boundaries::Present && lattice.num_arcs() > 0 {
             for (kind, word) in [(Kind::Begin, BEGIN), (Kind::End, END)] {
                 if !labels.kinds.contains(&kind) {
@@ -82,6 +68,42 @@ impl Labels {
         }
         if config.oov_cost.is_none() {
             labels.check_models(terms, symbols)?;
+        }
+        Ok(labels)
+    }
+
+    /// Every label but epsilon is a word, whose number in a model `word` says.
+    pub fn numbered<W: Weight>(lattice: &FlatFst<W>, terms: &[Term], word: impl Fn(Label, &Term) -> WordId) -> Self {
+        let add = |labels: &mut Labels, label| {
+            labels.ids.iter_mut().zip(terms).for_each(|(ids, term)| ids.push(word(label, term)));
+            labels.kinds.push(Kind::Word);
+            Ok(())
+        };
+        // Nothing in it fails.
+        Labels::of_lattice(lattice, terms, add).unwrap_or_else(|e: std::convert::Infallible| match e {})
+    }
+
+    /// The words of all arcs; a label that is met for the first time is added by `add`.
+    fn of_lattice<W: Weight, E>(
+        lattice: &FlatFst<W>,
+        terms: &[Term],
+        mut add: impl FnMut(&mut Labels, Label) -> std::result::Result<(), E>,
+    ) -> std::result::Result<Self, E> {
+        let mut index: HashMap<Label, u32, FxBuildHasher> = HashMap::default();
+        let mut labels =
+            Labels { of_arc: Vec::with_capacity(lattice.num_arcs()), kinds: vec![], ids: vec![vec![]; terms.len()] };
+        for a in lattice.all_arcs() {
+            let word = match index.get(&a.olabel) {
+                _ if a.olabel == EPSILON => NO_WORD,
+                Some(&word) => word,
+                None => {
+                    let word = labels.kinds.len() as u32;
+                    add(&mut labels, a.olabel)?;
+                    index.insert(a.olabel, word);
+                    word
+                }
+            };
+            labels.of_arc.push(word);
         }
         Ok(labels)
     }
@@ -100,7 +122,7 @@ impl Labels {
         self.kinds.push(Kind::of(word, config));
     }
 
-    fn add(&mut self, label: Label, terms: &[Term], symbols: &SymbolTable, config: &ApplyConfig) -> Result<u32> {
+    fn add(&mut self, label: Label, terms: &[Term], symbols: &SymbolTable, config: &ApplyConfig) -> Result<()> {
         let Some(word) = symbols.symbol(label as i64) else {
             return Err(Error::op(
                 OP,
@@ -118,7 +140,7 @@ impl Labels {
             ));
         }
         self.push(word, terms, config);
-        Ok(self.kinds.len() as u32 - 1)
+        Ok(())
     }
 
     /// A lattice whose words are all unknown is an ordinary thing; a table whose words are all unknown is a mistake, unless
