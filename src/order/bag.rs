@@ -162,7 +162,7 @@ fn number(term: &Term, word: &str) -> crate::lm::WordId {
 /// How many times a search that found nothing is done again, pruning less.
 const WIDER: u32 = 2;
 
-/// Hypotheses that a row keeps where nobody says how many: more did not find better sentences of novels.
+/// Hypotheses that a row keeps where nobody says how many.
 const HYPOTHESES: usize = 1000;
 
 /// Hypotheses a row that a bag can have in about a minute. Each looks at every pair of words that it lacks, and each word
@@ -434,7 +434,9 @@ impl Orderer<'_> {
     pub fn finish(&self, done: &mut Ordered, boundaries: Boundaries) -> Result<()> {
         let Some(lattice) = &mut done.lattice else { return Ok(()) };
         if !self.second.is_empty() {
-            lattice.whole = self.rescore(&lattice.rules, &self.second, boundaries)?;
+            let (whole, narrowed) = self.rescore(&lattice.rules, &self.second, boundaries)?;
+            lattice.whole = whole;
+            done.cut |= narrowed;
         }
         if self.config.nbest == 1 && self.second.is_empty() && !done.answers.is_empty() {
             // The search knows the best, and its costs are not rounded.
@@ -447,13 +449,13 @@ impl Orderer<'_> {
         Ok(())
     }
 
-    /// A lattice of rules' costs with the scores of models, pruned.
+    /// A lattice of rules' costs with the scores of models, pruned; also whether it had to be pruned more than asked for.
     pub fn rescore(
         &self,
         rules: &FlatFst<Tropical>,
         models: &[OrderModel],
         boundaries: Boundaries,
-    ) -> Result<FlatFst<Tropical>> {
+    ) -> Result<(FlatFst<Tropical>, bool)> {
         let terms: Vec<Term> = models.iter().map(OrderModel::term).collect();
         let max_states = Some((self.config.max_memory / BYTES / 4).max(1000));
         let finite = self.config.algorithm != Algorithm::Full && self.config.beam.is_finite();
@@ -463,9 +465,9 @@ impl Orderer<'_> {
         match apply_numbered(rules, &terms, number, &config) {
             Err(Error::Limit { .. }) => {
                 let narrow = ApplyConfig { prune: Some(self.config.beam.min(10.0) / 4.0), ..config };
-                apply_numbered(rules, &terms, number, &narrow)
+                Ok((apply_numbered(rules, &terms, number, &narrow)?, true))
             }
-            other => other,
+            other => Ok((other?, false)),
         }
     }
 

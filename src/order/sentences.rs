@@ -84,11 +84,12 @@ impl Orderer<'_> {
             rmepsilon(sum, &Default::default())
         };
         let rules = together(|l| &l.rules)?;
-        let whole = match join {
+        let (whole, narrowed) = match join {
             // The answers of the parts were found with all models; put together they are what there is.
-            Join::Best => self.pruned(together(|l| &l.whole)?)?,
+            Join::Best => (self.pruned(together(|l| &l.whole)?)?, false),
             Join::Lattices => self.rescore(&rules, &self.models, Boundaries::Add)?,
         };
+        all.cut |= narrowed;
         let cut = lattices.iter().any(|l| l.cut);
         all.lattice = Some(Lattice { whole, rules, cut });
         if join == Join::Lattices {
