@@ -262,12 +262,9 @@ impl Counts {
     }
 
     fn report(&self, total: usize, config: &OrderConfig) -> Status {
-        let chosen = total - self.failed - self.bigrams.len() - self.unigrams.len();
-        let bags = if total == 1 { "bag" } else { "bags" };
-        let mut parts = vec![format!("{total} {bags}: {chosen} with phrases of orders {}", config.orders)];
-        let mut say = |numbers: &[usize], what: &str| {
+        let say = |numbers: &[usize], what: &str| {
             if !numbers.is_empty() {
-                parts.push(format!("{} {what} (bags {})", numbers.len(), ranges(numbers)));
+                eprintln!("weft: {} {what} (bags {})", numbers.len(), ranges(numbers));
             }
         };
         say(&self.wider, "pruned less, for nothing was left");
@@ -277,12 +274,15 @@ impl Counts {
         say(&self.unseen, "with words that the text does not have");
         say(&self.narrow, "with fewer hypotheses, for these bags are very large (--hypotheses 1000 takes its time)");
         say(&self.cut, "with a smaller lattice than asked for, for it takes more than --max-memory");
-        say(&self.forced, "pruned while parsing, for the algorithm takes more than --max-memory");
-        parts.push(format!("{} searched exactly", self.exact));
-        if self.failed > 0 {
-            parts.push(format!("{} failed", self.failed));
-        }
-        eprintln!("weft: {}", parts.join("; "));
+        say(&self.forced, "pruned while parsing, for the algorithm takes more than --max-memory, or too long");
+        let chosen = total - self.failed - self.bigrams.len() - self.unigrams.len();
+        let bags = if total == 1 { "bag" } else { "bags" };
+        let failed = if self.failed > 0 { format!("; {} failed", self.failed) } else { String::new() };
+        let exact = self.exact;
+        eprintln!(
+            "weft: {total} {bags}: {chosen} with phrases of orders {}; {exact} searched exactly{failed}",
+            config.orders
+        );
         if self.failed > 0 { Status::No } else { Status::Done }
     }
 }
