@@ -149,3 +149,21 @@ fn a_lattice_that_is_too_large_is_cut_and_named() {
     assert!(!said.contains("smaller lattice"), "{said}");
     assert_eq!(s.read("list").lines().count(), 5);
 }
+
+/// A model may hold a word to be impossible; the bag is answered all the same.
+#[test]
+fn words_that_cannot_be_are_said_all_the_same() {
+    let s = Sandbox::empty();
+    s.write("t", "a b c\nc a\n");
+    s.write(
+        "lm.arpa",
+        "\\data\\\nngram 1=6\n\n\\1-grams:\n-1\t<unk>\n-99\t<s>\n-1\t</s>\n-1\ta\n-inf\tb\n-2\tc\n\n\\end\\\n",
+    );
+    s.write("bags", "a b c a b\nb\na c\n");
+    for options in
+        ["", "--beam inf --hypotheses 0", "--algorithm full", "--orders 2-3", "--future none", "--rescore lm.arpa"]
+    {
+        let best = s.run(&format!("weft order --text t --lm lm.arpa {options} bags")).ok();
+        assert_eq!(sorted(&best), sorted("a a b b c\nb\na c\n"), "{options}");
+    }
+}

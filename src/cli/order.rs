@@ -32,16 +32,21 @@ use crate::order::{Algorithm, Future, OrderConfig, Orders};
                   (--text), from a file of `weft order phrases` (--phrases), or from an index of `weft order index` (--index).\n\n\
                   Where phrases of the chosen orders cannot make up a bag, bigrams are added, then all words alone: every bag \
                   has an answer, and what was needed is said at the end.",
-    after_help = "Weights are a file of lines `Phrase = 0.2`: Phrase counts the phrases of a sentence, Order1, Order2, ... those of\n\
-                  one, two, ... words, LogCount is the sum of ln(count), Unseen counts words that the text does not have; Before\n\
-                  is, for every two words, ln of how much more often the text has them the other way round; LM, LM2, ... are the\n\
-                  models, ClassLM, ClassLM2, ... those of classes. Costs are weights times features, -ln p. Without a file, Before weighs 0.2, models\n\
-                  of words 1, those of classes 0.6 together, and all others nothing; `Before = 0` leaves the models alone.\n\n\
+    after_help = "Weights (--weights: lines `Phrase = 0.2`; a sentence costs weights times features, -ln p):\n  \
+                  Phrase               phrases of the sentence\n  \
+                  Order1, Order2, ...  those of one, two, ... words\n  \
+                  LogCount             ln of how often the text has each phrase\n  \
+                  Unseen               words that the text does not have\n  \
+                  Before               for every two words, ln of how much more often the text has them the other\n                       \
+                  way round [default: 0.2]\n  \
+                  LM, LM2, ...         models of words [default: 1]\n  \
+                  ClassLM, ClassLM2    models of classes [default: 0.6 together]\n\n\
                   Examples:\n  \
                   weft order --text train.en --lm en.arpa test.bag\n  \
                   weft order phrases --text train.en --orders 1-5 test.bag -o phrases.gz && weft order --phrases phrases.gz --lm en.arpa test.bag\n  \
                   weft order --text train.en --lm en.arpa --orders 3-5 --algorithm expand --row 6 --beam 10 test.bag\n  \
                   weft order --text train.en --lm en.arpa --nbest 3 --lattices 'lats/?.fst.gz' test.bag\n  \
+                  echo 'Before = 0' > w.toml && weft order --text train.en --lm en.arpa --weights w.toml test.bag\n  \
                   weft order --text train.en --lm en.arpa --rescore en.arpa --sentences test.en --split 3"
 )]
 pub struct OrderArgs {
@@ -95,14 +100,14 @@ pub struct OrderArgs {
     /// Keep what is at most this much worse than the best of its row (`inf`: everything)
     #[arg(long, value_name = "BEAM", default_value_t = 10.0)]
     beam: f64,
-    /// Hypotheses that a row keeps at most; 0 is as many as --max-memory allows [default: 1000, fewer for bags of more than
-    /// 500 words]
+    /// Hypotheses that a row keeps at most; 0 is as many as --max-memory allows [default: 1000, fewer for bags of many
+    /// hundreds of words]
     #[arg(long, value_name = "N")]
     hypotheses: Option<usize>,
     /// Lengths of the phrases to use
     #[arg(long, value_name = "N-M", default_value = "1-5")]
     orders: String,
-    /// Words that a phrase may share with the one before it
+    /// Words that a phrase may share with the end of what is there before it; without a number: 4
     #[arg(long, value_name = "N", default_value_t = 0, num_args = 0..=1, default_missing_value = "4", require_equals = true)]
     overlap: usize,
     /// How hypotheses with different words behind them are compared

@@ -23,9 +23,9 @@ pub const DEFAULTS: [(&str, f64); 9] = [
 #[derive(Clone, Debug, Default)]
 pub struct Weights {
     named: BTreeMap<String, f64>,
-    /// The file they come from, and the line of each, for messages.
+    /// The file they come from and its text, for messages.
     file: String,
-    lines: BTreeMap<String, usize>,
+    text: String,
 }
 
 impl Weights {
@@ -37,41 +37,41 @@ impl Weights {
             let message = format!("{}; expected lines `name = number`", e.message());
             Error::text(&shown, line, column, message)
         })?;
-        let mut weights = Weights { file: shown.clone(), ..Weights::default() };
-        weights.add_table(&shown, &text, &table)?;
+        let mut weights = Weights { file: shown, text, ..Weights::default() };
+        weights.add_table(&table)?;
         Ok(weights)
     }
 
-    fn add_table(&mut self, file: &str, text: &str, table: &toml::Table) -> Result<()> {
+    fn add_table(&mut self, table: &toml::Table) -> Result<()> {
         for (name, value) in table {
-            let named = |l: &str| {
-                let rest = l.trim_start().trim_start_matches(['"', '\'']).strip_prefix(name.as_str());
-                rest.is_some_and(|r| r.trim_start_matches(['"', '\'']).trim_start().starts_with('='))
-            };
-            let line = 1 + text.lines().position(named).unwrap_or(0);
             let number = match value {
                 toml::Value::Float(x) if x.is_finite() => *x,
                 toml::Value::Integer(n) => *n as f64,
                 toml::Value::Table(inner) => {
-                    self.add_table(file, text, inner)?;
+                    self.add_table(inner)?;
                     continue;
                 }
                 other => {
                     let message = format!("the weight of {name} is {other}, expected a finite number");
-                    return Err(Error::text(file, line, 1, message));
+                    return Err(self.wrong(name, message));
                 }
             };
             self.named.insert(name.clone(), number);
-            self.lines.insert(name.clone(), line);
         }
         Ok(())
     }
 
-    /// An error at the place where a weight was given.
+    /// An error at the place where a weight was given: the last line that gives it one, if it can be told.
     pub fn wrong(&self, name: &str, message: impl Into<String>) -> Error {
-        match self.lines.get(name) {
-            Some(&line) => Error::text(&self.file, line, 1, message.into()),
-            None => Error::usage(message.into()),
+        let quotes = ['"', '\''];
+        let gives = |l: &str| {
+            let rest = l.trim_start().trim_start_matches(quotes).strip_prefix(name);
+            rest.is_some_and(|r| r.trim_start_matches(quotes).trim_start().starts_with('='))
+        };
+        match self.text.lines().enumerate().filter(|(_, l)| gives(l)).last() {
+            Some((i, _)) => Error::text(&self.file, i + 1, 1, message.into()),
+            None if self.file.is_empty() => Error::usage(message.into()),
+            None => Error::usage(format!("{}: {}", self.file, message.into())),
         }
     }
 

@@ -129,7 +129,7 @@ pub(crate) fn prune_in_place<W: Weight>(
         heap.insert(start, &|_, _| false);
         seen += 1;
     }
-    // Arcs beyond the beam are cut by sending them to a state that is not kept.
+    // Arcs beyond the beam.
     let mut cut = vec![false; fst.num_arcs()];
     loop {
         let cost = |s: StateId| behind[s as usize].otimes(ahead[s as usize]);

@@ -27,8 +27,8 @@ pub struct DistanceConfig {
     pub delta: f32,
     /// Where forward distances begin; none: the start state.
     pub source: Option<StateId>,
-    /// Of reversed distances: states that the start does not reach get none, if one of them has none (a cycle of negative
-    /// weight). For callers that have no use for these states.
+    /// Of reversed distances: where a cycle of negative weight leaves states without a distance that the start does not
+    /// reach, these states get none, instead of an error. For callers that have no use for them.
     pub lenient: bool,
 }
 

@@ -159,6 +159,9 @@ fn number(term: &Term, word: &str) -> crate::lm::WordId {
     }
 }
 
+/// What is expected of a word at most.
+const IMPOSSIBLE: f64 = 1e9;
+
 /// How many times a search that found nothing is done again, pruning less.
 const WIDER: u32 = 2;
 
@@ -281,7 +284,12 @@ impl Orderer<'_> {
         loop {
             let config = self.search_config(bag, trie, algorithm, wider);
             // What is expected of words is for pruning, and where nothing is pruned it is work for nothing.
-            let future = if algorithm == Algorithm::Full { Future::None } else { self.config.future };
+            let future = match self.config.future {
+                _ if algorithm == Algorithm::Full => Future::None,
+                // What words cost after each other is a table of all pairs.
+                Future::Left if bag.words.len().pow(2) > self.config.max_memory / 128 => Future::Best,
+                future => future,
+            };
             let expected = self.expected(bag, &terms, boundaries, future);
             let tiling = || -> Result<Option<Tiling<W>>> {
                 if config.overlap > 0 {
@@ -322,7 +330,7 @@ impl Orderer<'_> {
                         phrases: trie.phrases.len(),
                         cells: found.cells,
                         hypotheses: found.nodes.len(),
-                        narrow: self.config.hypotheses.is_none() && affordable(bag) < HYPOTHESES,
+                        narrow: self.config.hypotheses.is_none() && config.most < HYPOTHESES,
                         alone: false,
                         unseen: false,
                     }));
@@ -423,6 +431,11 @@ impl Orderer<'_> {
                 ends.iter_mut().zip(after).for_each(|(sum, cost)| *sum += cost);
             }
         }
+        // A word that a model holds to be impossible: sums of what cannot be, less what cannot be, are no numbers.
+        let finite = |costs: &mut [f64]| costs.iter_mut().for_each(|c| *c = c.min(IMPOSSIBLE));
+        finite(&mut expected.least);
+        finite(&mut costs);
+        finite(&mut ends);
         if left && n > 0 {
             expected.end = ends.iter().copied().fold(f64::INFINITY, f64::min);
             expected.left = Some(Left::new(costs, ends));
@@ -445,7 +458,11 @@ impl Orderer<'_> {
         let config =
             ShortestPathConfig { nshortest: self.config.nbest.max(1), unique: true, ..ShortestPathConfig::default() };
         let paths = shortestpath(&lattice.whole, &config)?;
-        done.answers = strings(&paths).into_iter().map(|(words, cost)| Answer { words, cost }).collect();
+        let answers: Vec<Answer> = strings(&paths).into_iter().map(|(words, cost)| Answer { words, cost }).collect();
+        // A lattice of sentences that the models hold to be impossible has no path; the search has found one of them.
+        if !answers.is_empty() {
+            done.answers = answers;
+        }
         Ok(())
     }
 

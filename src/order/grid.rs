@@ -11,7 +11,7 @@ use rustc_hash::FxBuildHasher;
 use crate::chart::bag::{Bag, Cover, PhraseTrie};
 use crate::error::{Error, Result};
 
-/// Cells times sets of phrases that are looked at, at most: a second or some.
+/// Cells times sets of phrases that are looked at, at most: some seconds.
 const WORK: usize = 300_000_000;
 
 pub struct Grid<const W: usize> {

@@ -29,8 +29,8 @@ use crate::text::vocab::{Vocab, plain, spelled};
 
 const MAGIC: [u8; 8] = *b"weft-ix\n";
 const VERSION: u64 = 2;
-/// Magic, version, order, words of text with sentence ends, words of the vocabulary, bytes of its letters, frequent words, a
-/// sum of these.
+/// Magic, version, order, words of text with sentence ends and without, words of the vocabulary, bytes of its letters,
+/// frequent words, a sum of these.
 const FIELDS: usize = 9;
 const HEADER: usize = 8 * FIELDS;
 

@@ -3,6 +3,8 @@
 //! An open row finds a hypothesis by its set of tokens and its states in a hash table, and keeps the ways to each as a list of
 //! arcs. A row that grows too large is cut to its best (`shrink`). What is finished is flat: nodes, and arcs side by side.
 
+use std::cmp::Ordering;
+
 use hashbrown::{HashMap, HashTable};
 use rustc_hash::FxBuildHasher;
 
@@ -70,6 +72,11 @@ impl<const W: usize> Open<W> {
     pub fn judged(&self) -> f64 {
         self.cost + self.rest
     }
+    /// The better first; of equals, one that does not depend on which was found first.
+    pub fn order(&self, other: &Self) -> Ordering {
+        let same = || (self.cover, self.key()).cmp(&(other.cover, other.key()));
+        self.judged().total_cmp(&other.judged()).then_with(same)
+    }
     pub fn key(&self) -> u64 {
         (self.models as u64) << 32 | self.context as u64
     }
@@ -112,9 +119,10 @@ impl<const W: usize> Row<W> {
     /// Keeps the best hypotheses, and of their arcs those that are not much worse; nothing worse is taken from now on.
     pub fn shrink(&mut self, most: usize) {
         if self.nodes.len() > most {
-            let mut judged: Vec<f64> = self.nodes.iter().map(Open::judged).collect();
-            let (_, last, _) = judged.select_nth_unstable_by(most - 1, f64::total_cmp);
-            self.cutoff = self.cutoff.min(*last);
+            // Many may cost the same: so many stay all the same, or the next one would be too many again.
+            let (_, last, _) = self.nodes.select_nth_unstable_by(most - 1, Open::order);
+            self.cutoff = self.cutoff.min(last.judged());
+            self.nodes.truncate(most);
         }
         let cutoff = self.cutoff;
         self.nodes.retain(|n| n.judged() <= cutoff);

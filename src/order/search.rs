@@ -209,9 +209,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
         let mut nodes = std::mem::take(&mut row.nodes);
         let before = nodes.len();
         nodes.retain(|n| n.judged() <= row.cutoff);
-        nodes.sort_by(|a, b| {
-            a.judged().total_cmp(&b.judged()).then_with(|| (a.cover, a.key()).cmp(&(b.cover, b.key())))
-        });
+        nodes.sort_by(Open::order);
         nodes.truncate(self.config.most);
         self.out.pruned |= nodes.len() < before;
         let mut cells: Vec<Cover<W>> = nodes.iter().map(|n| n.cover).collect();
@@ -453,7 +451,7 @@ impl<'a, S: Scorer, const W: usize> Search<'a, S, W> {
             self.out.pruned = true;
             return;
         }
-        if self.tiling.as_ref().is_some_and(|t| t.hopeless(self.bag, &part.cover)) {
+        if self.tiling.as_ref().is_some_and(|t| t.hopeless(&part.cover)) {
             return;
         }
         let context = match self.contexts.longest {

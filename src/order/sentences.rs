@@ -94,8 +94,11 @@ impl Orderer<'_> {
         all.lattice = Some(Lattice { whole, rules, cut });
         if join == Join::Lattices {
             // What was best of the parts by themselves need not be best now.
-            all.answers.clear();
+            let parts = std::mem::take(&mut all.answers);
             self.finish(&mut all, Boundaries::Add)?;
+            if all.answers.is_empty() {
+                all.answers = parts;
+            }
         }
         Ok(all)
     }

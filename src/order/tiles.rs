@@ -4,8 +4,8 @@
 //! A set is a number: a bit for a word that occurs once, a few bits for one that occurs more often, so that sets are put
 //! together by adding their numbers. Sixty-four sets that differ in six single words are one machine word. Of the other
 //! fields, the highest that a set has belongs to some phrase of it; so a set can be made up if a phrase with this field
-//! leaves a smaller set that can be, and that is asked for sixty-four sets at a time: a shift and two ANDs. The words with the
-//! fewest phrases are the highest fields, for half of all sets have the highest.
+//! leaves a smaller set that can be, and that is asked for sixty-four sets at a time: a shift and two ANDs. Of the words that
+//! occur once, those with the fewest phrases are the highest fields, for half of all sets have the highest.
 //!
 //! 2^bits / 8 bytes, and a nanosecond or so for each machine word and phrase set that has its highest field: 10 ms for 25
 //! words, a second for 30. Where it would be more than the caller allows, there is no such map.
@@ -76,8 +76,13 @@ impl Tiles {
                 tiles[numbers.top(high) as usize].push(tile);
             }
         }
-        let work: u64 = tiles.iter().zip(0..total).map(|(t, bit)| (t.len() as u64) << bit).sum();
-        if work > limits.work {
+        // A field is the highest in all numbers between its first bit and its last.
+        let highest = |at: usize| {
+            let fields = numbers.field.iter().enumerate().skip(at).take_while(|(_, first)| **first as usize == at);
+            (1u128 << (at + fields.count())) - (1 << at)
+        };
+        let work: u128 = tiles.iter().enumerate().map(|(at, t)| t.len() as u128 * highest(at)).sum();
+        if work + (1 << (total - LOW)) > limits.work.into() {
             return None;
         }
         let mut bits = vec![0u64; 1 << (total - LOW)];
@@ -89,6 +94,9 @@ impl Tiles {
         let apart: [u64; 64] =
             std::array::from_fn(|p| (0..64).filter(|i| i & p == 0).fold(0, |mask, i| mask | 1u64 << i));
         for h in 1..bits.len() as u64 {
+            if numbers.exceeds(h) {
+                continue;
+            }
             let guarded = numbers.spread(h) | numbers.guards;
             let mut sum = 0;
             for tile in &tiles[numbers.top(h) as usize] {
@@ -147,9 +155,18 @@ struct Numbers {
     single: u64,
     /// Of each bit: the lowest bit of its field.
     field: [u32; 64],
-    /// The other fields: place, mask, and place among the spread ones.
-    others: Vec<(u32, u64, u32)>,
+    others: Vec<Other>,
     guards: u64,
+}
+
+/// The field of a word that occurs more than once.
+struct Other {
+    at: u32,
+    mask: u64,
+    /// Its tokens.
+    most: u64,
+    /// Its place among the spread ones.
+    to: u32,
 }
 
 impl Numbers {
@@ -170,7 +187,8 @@ impl Numbers {
             if bag.counts[t] == 1 {
                 numbers.single |= 1 << at;
             } else {
-                numbers.others.push((at, (1 << place.bits) - 1, spread));
+                let most = bag.counts[t].into();
+                numbers.others.push(Other { at, mask: (1 << place.bits) - 1, most, to: spread });
                 numbers.guards |= 1 << (spread + place.bits);
                 spread += place.bits + 1;
             }
@@ -181,7 +199,11 @@ impl Numbers {
         number(&self.bytes, set)
     }
     fn spread(&self, high: u64) -> u64 {
-        self.others.iter().fold(0, |sum, &(at, mask, to)| sum | (high >> at & mask) << to)
+        self.others.iter().fold(0, |sum, o| sum | (high >> o.at & o.mask) << o.to)
+    }
+    /// True if a number has more tokens of a word than there are.
+    fn exceeds(&self, high: u64) -> bool {
+        self.others.iter().any(|o| high >> o.at & o.mask > o.most)
     }
     /// The lowest bit of the highest field that is not 0.
     fn top(&self, high: u64) -> u32 {
@@ -233,6 +255,13 @@ mod tests {
         let bag = Bag::new(["a", "b"]).unwrap();
         let trie = PhraseTrie::new(vec![]);
         assert!(Tiles::new::<1>(&bag, &trie, TileLimits { bytes: 7, ..limits }).is_none());
+        // Two words of 30 tokens each: 1024 numbers of two fields, all of which two phrases may end.
+        let tokens = ["a", "b"].repeat(30);
+        let bag = Bag::new(tokens).unwrap();
+        let both = |words: &[Type]| Phrase { words: words.to_vec(), count: 1, cost: 0.0 };
+        let trie = PhraseTrie::new(vec![both(&[0, 1]), both(&[1, 1])]);
+        let work = |work: u64| Tiles::new::<1>(&bag, &trie, TileLimits { bytes: 1 << 20, work });
+        assert!(work(2000).is_none() && work(4000).is_some());
         assert!(Tiles::new::<2>(&bag, &trie, limits).is_none());
     }
 }

@@ -10,7 +10,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::grid::Grid;
 use super::tiles::{TileLimits, Tiles};
-use crate::chart::bag::{Bag, Cover, PhraseTrie, Type};
+use crate::chart::bag::{Bag, Cover, NO_PHRASE, PhraseTrie, Type};
 use crate::error::Result;
 
 /// Sets that are remembered at most.
@@ -22,13 +22,13 @@ const QUICK: u64 = 200_000_000;
 /// What is spent where they are needed: some seconds.
 const WORK: u64 = 5_000_000_000;
 
-/// What a cell of the grid takes, about, while the grid is made.
-const GRID_BYTES: usize = 48;
+/// Phrases deep that a set is looked into: a stack has an end, too.
+const DEEP: usize = 1000;
 
 pub enum Tiling<'a, const W: usize> {
     /// All sets.
     Tiles(Box<Tiles>),
-    /// All sets, those that can be tiled one by one.
+    /// The sets that can be completed, one by one.
     Cells(HashSet<Cover<W>, FxBuildHasher>),
     Asked(Asked<'a, W>),
 }
@@ -44,7 +44,7 @@ pub struct Asked<'a, const W: usize> {
 impl<'a, const W: usize> Tiling<'a, W> {
     /// `None`: every word is a phrase of its own, so that everything can be tiled.
     pub fn new(bag: &'a Bag, trie: &PhraseTrie, max_bytes: usize) -> Option<Self> {
-        let single = |t: Type| trie.phrases.iter().any(|p| p.words == [t]);
+        let single = |t: Type| trie.child(PhraseTrie::ROOT, t).is_some_and(|n| trie.node(n).phrase != NO_PHRASE);
         if (0..bag.words.len() as Type).all(single) {
             return None;
         }
@@ -68,23 +68,20 @@ impl<'a, const W: usize> Tiling<'a, W> {
 
     /// All sets that can be tiled; a limit error if finding or keeping them takes more than `max_bytes`, or too long.
     pub fn complete(bag: &'a Bag, trie: &PhraseTrie, max_bytes: usize) -> Result<Self> {
-        if let Some(tiles) = Tiles::new::<W>(bag, trie, TileLimits { bytes: max_bytes, work: WORK }) {
+        if let Some(tiles) = Tiles::new::<W>(bag, trie, TileLimits { bytes: max_bytes / 2, work: WORK }) {
             return Ok(Tiling::Tiles(Box::new(tiles)));
         }
-        // A large bag with few phrases may have few cells.
-        let grid = Grid::<W>::parse(bag, trie, max_bytes / GRID_BYTES)?;
-        Ok(Tiling::Cells(grid.cells.into_iter().collect()))
+        // A large bag with few phrases may have few cells. A cell is in lists and tables, with room to grow.
+        let grid = Grid::<W>::parse(bag, trie, max_bytes / (6 * size_of::<Cover<W>>()))?;
+        Ok(Tiling::Cells(grid.cells.iter().map(|cell| bag.rest(cell)).chain([bag.all()]).collect()))
     }
 
     /// True if it is known, without looking further, that phrases cannot make up what a set lacks.
     #[inline(always)]
-    pub fn hopeless(&self, bag: &Bag, set: &Cover<W>) -> bool {
+    pub fn hopeless(&self, set: &Cover<W>) -> bool {
         match self {
             Tiling::Tiles(tiles) => !tiles.completes(set),
-            Tiling::Cells(cells) => {
-                let rest = bag.rest(set);
-                rest != Cover::EMPTY && !cells.contains(&rest)
-            }
+            Tiling::Cells(cells) => !cells.contains(set),
             Tiling::Asked(_) => false,
         }
     }
@@ -92,21 +89,21 @@ impl<'a, const W: usize> Tiling<'a, W> {
     /// True if phrases can make up what a set lacks, or if that is not known.
     pub fn completes(&mut self, bag: &Bag, set: &Cover<W>) -> bool {
         match self {
-            Tiling::Asked(asked) => asked.possible(bag.rest(set)),
-            _ => !self.hopeless(bag, set),
+            Tiling::Asked(asked) => asked.possible(bag.rest(set), 0),
+            _ => !self.hopeless(set),
         }
     }
 }
 
 impl<const W: usize> Asked<'_, W> {
-    fn possible(&mut self, set: Cover<W>) -> bool {
+    fn possible(&mut self, set: Cover<W>, depth: usize) -> bool {
         if set == Cover::EMPTY {
             return true;
         }
         if let Some(&known) = self.known.get(&set) {
             return known;
         }
-        if self.known.len() >= MOST {
+        if self.known.len() >= MOST || depth == DEEP {
             return true;
         }
         // The word with the fewest phrases leaves the fewest ways; any word would do.
@@ -116,7 +113,7 @@ impl<const W: usize> Asked<'_, W> {
         for i in 0..self.sets[word].len() {
             let phrase = self.sets[word][i];
             if let Some(rest) = self.bag.without(&set, &phrase)
-                && self.possible(rest)
+                && self.possible(rest, depth + 1)
             {
                 found = true;
                 break;

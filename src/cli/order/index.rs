@@ -11,7 +11,7 @@ use crate::order::{Orders, index};
 /// Index a text, so that the phrases of a bag are found at once
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The index is mapped into memory when it is used, not read. It takes 8 bytes a word of text on disk, and 24 in memory\n\
+    after_help = "The index is mapped into memory when it is used, not read. It takes 9 bytes a word of text on disk, and 24 in memory\n\
                   while it is made. Phrases, their counts, and in which order words come are those of the text: sentences are the\n\
                   same as with --text.\n\n\
                   Examples:\n  weft order index train.en -o train.idx && weft order --index train.idx --lm en.arpa test.bag"
