@@ -28,6 +28,9 @@ pub struct TileLimits {
     pub work: u64,
 }
 
+/// No field has this bit.
+const NO_FIELD: u32 = u32::MAX;
+
 /// Sets that differ in so many single words are one machine word.
 const LOW: u32 = 6;
 
@@ -171,7 +174,7 @@ struct Other {
 
 impl Numbers {
     fn new(bag: &Bag, places: &[Place]) -> Self {
-        let mut numbers = Numbers { bytes: [[0; 256]; 8], single: 0, field: [0; 64], others: vec![], guards: 0 };
+        let mut numbers = Numbers { bytes: [[0; 256]; 8], single: 0, field: [NO_FIELD; 64], others: vec![], guards: 0 };
         let mut spread = 0;
         for (t, place) in places.iter().enumerate() {
             // The bits of a word's field in a set, one token and up.
