@@ -1,5 +1,9 @@
 //! Files that are read as they are: a look at the beginning, which tells what a file is, then large pieces, and whatever
 //! goes into an array of its own straight into it.
+//!
+//! Straight, unless that is slow: the system copies whole pages of the file, and some processors copy up to ten times slower
+//! where the place lies a few bytes behind the bytes it comes from, counted within a page (AMD's Zen, `rep movsb`). Large
+//! arrays begin 16 bytes into a page, so that happens to every file that is read into one from its beginning on.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -8,20 +12,41 @@ use std::mem::MaybeUninit;
 use super::io::{BUFFER, Source};
 
 /// Bytes of the first look: a header. More would be copied twice where the rest goes into arrays.
-const LOOK: usize = 1 << 12;
+const LOOK: usize = 1 << 9;
 /// A place of this many bytes is filled past the buffer.
 const DIRECT: usize = 1 << 12;
+const PAGE: u64 = 1 << 12;
+/// Copying is slow to less than this many bytes behind, within a page. The buffer keeps twice as far from either side of
+/// the bytes in the file: what is copied out of it goes to the very places that are slow for the file.
+const BEHIND: u64 = 32;
+const ROOM: usize = 4 * BEHIND as usize;
 
 pub(super) struct PlainFile {
     file: File,
     buffer: Vec<u8>,
     /// Bytes of the buffer that are taken.
     at: usize,
+    /// Bytes of the file that are read.
+    position: u64,
 }
 
 impl PlainFile {
     pub fn new(file: File) -> Self {
-        PlainFile { file, buffer: vec![], at: 0 }
+        PlainFile { file, buffer: vec![], at: 0, position: 0 }
+    }
+    /// How far behind the next bytes of the file this place lies, within a page.
+    fn behind(&self, place: *const MaybeUninit<u8>) -> u64 {
+        (place.addr() as u64).wrapping_sub(self.position) % PAGE
+    }
+    /// True if these bytes should come straight from the file, with nothing left in the buffer.
+    fn direct(&self, place: &[MaybeUninit<u8>]) -> bool {
+        place.len() >= DIRECT && !(1..BEHIND).contains(&self.behind(place.as_ptr()))
+    }
+    /// One read of the system.
+    fn read_some<'a>(&mut self, place: &'a mut [MaybeUninit<u8>]) -> io::Result<&'a mut [u8]> {
+        let read = read_some(&mut self.file, place)?;
+        self.position += read.len() as u64;
+        Ok(read)
     }
     /// What is in the buffer, into `place`.
     fn take<'a>(&mut self, place: &'a mut [MaybeUninit<u8>]) -> &'a mut [u8] {
@@ -42,8 +67,8 @@ impl Source for PlainFile {
         if self.at < self.buffer.len() {
             return Ok(self.take(place));
         }
-        if place.len() >= DIRECT {
-            return read_some(&mut self.file, place);
+        if self.direct(place) {
+            return self.read_some(place);
         }
         self.fill_buf()?;
         Ok(self.take(place))
@@ -52,16 +77,9 @@ impl Source for PlainFile {
 
 impl Read for PlainFile {
     fn read(&mut self, place: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.buffer.len() {
-            if place.len() >= DIRECT {
-                return self.file.read(place);
-            }
-            self.fill_buf()?;
-        }
-        let n = place.len().min(self.buffer.len() - self.at);
-        place[..n].copy_from_slice(&self.buffer[self.at..self.at + n]);
-        self.at += n;
-        Ok(n)
+        // SAFETY: only bytes that were read are written there.
+        let place = unsafe { std::slice::from_raw_parts_mut(place.as_mut_ptr().cast(), place.len()) };
+        self.read_into(place).map(|read| read.len())
     }
 }
 
@@ -69,12 +87,19 @@ impl BufRead for PlainFile {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.at == self.buffer.len() {
             let size = if self.buffer.capacity() == 0 { LOOK } else { BUFFER };
-            self.buffer.clear();
-            self.at = 0;
-            self.buffer.reserve_exact(size);
-            let n = read_some(&mut self.file, &mut self.buffer.spare_capacity_mut()[..size])?.len();
-            // SAFETY: so many bytes were read into the beginning.
-            unsafe { self.buffer.set_len(n) };
+            let mut buffer = std::mem::take(&mut self.buffer);
+            buffer.clear();
+            buffer.reserve_exact(size + ROOM);
+            let behind = self.behind(buffer.spare_capacity_mut().as_ptr());
+            if behind < 2 * BEHIND || behind > PAGE - 2 * BEHIND {
+                buffer.resize(ROOM, 0);
+            }
+            let from = buffer.len();
+            let n = self.read_some(&mut buffer.spare_capacity_mut()[..size]).map(|read| read.len());
+            // SAFETY: so many bytes were read behind those that are there.
+            unsafe { buffer.set_len(from + *n.as_ref().unwrap_or(&0)) };
+            (self.buffer, self.at) = (buffer, from);
+            n?;
         }
         Ok(&self.buffer[self.at..])
     }
@@ -107,6 +132,40 @@ fn read_some<'a>(file: &mut File, place: &'a mut [MaybeUninit<u8>]) -> io::Resul
 mod tests {
     use super::*;
     use std::io::Write;
+
+    /// Wherever the place lies within its page, before and behind the bytes of the file, the bytes are the same, and slow
+    /// places are filled from the buffer.
+    #[test]
+    fn every_place_within_a_page_gets_the_bytes() {
+        let bytes: Vec<u8> = (0..150_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8).collect();
+        let mut temp = tempfile::tempfile().unwrap();
+        temp.write_all(&bytes).unwrap();
+        let page = PAGE as usize;
+        let mut memory: Vec<u8> = Vec::with_capacity(bytes.len() + 2 * page);
+        let memory = memory.spare_capacity_mut();
+        let skip = memory.as_ptr().align_offset(page);
+        for taken in [0, 5, LOOK] {
+            for behind in [0, 1, 4, 16, 31, 32, 33, 64, 2048, page - 32, page - 16, page - 1] {
+                io::Seek::rewind(&mut temp).unwrap();
+                let mut plain = PlainFile::new(temp.try_clone().unwrap());
+                plain.buffer.reserve_exact(1); // no first look
+                plain.read_exact(&mut vec![0; taken]).unwrap();
+                let place = &mut memory[skip + behind + taken % page..][..bytes.len() - taken];
+                let mut got = 0;
+                while got < place.len() {
+                    let (buffered, wanted) = (plain.at < plain.buffer.len(), place.len() - got);
+                    let read = plain.read_into(&mut place[got..]).unwrap();
+                    assert_eq!(read, &bytes[taken + got..][..read.len()], "{taken} {behind}");
+                    if !buffered && wanted > BUFFER {
+                        let slow = (1..BEHIND as usize).contains(&behind);
+                        assert_eq!(read.len(), if slow { BUFFER } else { wanted }, "{taken} {behind}");
+                    }
+                    got += read.len();
+                }
+                assert_eq!(plain.read_into(&mut place[..9]).unwrap().len(), 0);
+            }
+        }
+    }
 
     /// However a file is read, its bytes come in order and none is lost.
     #[test]
