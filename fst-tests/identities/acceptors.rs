@@ -42,16 +42,11 @@ proptest! {
         let a = Automaton::of(&Ring::Tropical.env("connect a out", &[&a])?.automata["out"]);
         for ring in RINGS {
             let b = shuffled(&a, by);
-            let mut labels: Vec<_> = a.arcs.iter().map(|x| x.iter().map(|y| (y.i, y.o)).collect::<Vec<_>>()).collect();
-            // OpenFst refuses arcs it cannot tell apart.
-            let distinct = labels.iter_mut().all(|l| { l.sort(); l.windows(2).all(|p| p[0] != p[1]) });
-            if distinct {
-                prop_assert!(ring.ask("isomorphic a b", &[&a, &b])?);
-                if a.num_arcs() > 0 {
-                    let mut c = b.clone();
-                    c.arcs.iter_mut().flatten().nth(at % a.num_arcs()).unwrap().i += 5;
-                    prop_assert!(!ring.ask("isomorphic a b", &[&a, &c])?);
-                }
+            prop_assert!(ring.ask("isomorphic a b", &[&a, &b])?);
+            if a.num_arcs() > 0 {
+                let mut c = b.clone();
+                c.arcs.iter_mut().flatten().nth(at % a.num_arcs()).unwrap().i += 5;
+                prop_assert!(!ring.ask("isomorphic a b", &[&a, &c])?);
             }
         }
     }

@@ -89,7 +89,9 @@ fn flag(word: &str) -> Option<(String, Option<String>)> {
         Some((name, value)) => (name, Some(value.to_string())),
         None => (body, None),
     };
-    Some((name.replace('_', "-"), value)).filter(|(name, _)| !name.is_empty())
+    // `-v` alone is weft's own, where a command has it.
+    let short = name.len() == 1 && value.is_none() && !word.starts_with("--");
+    Some((name.replace('_', "-"), value)).filter(|(name, _)| !name.is_empty() && !short)
 }
 
 #[cfg(test)]
@@ -113,6 +115,7 @@ mod tests {
         assert_eq!(left(&words), ["weft", "fst", "print", "a.fst"]);
         let words = ["weft", "far", "print", "--far_field_separator=x", "--numeric", "--", "--v=1"];
         assert_eq!(left(&words), words);
+        assert_eq!(left(&["weft", "fst", "equal", "-v", "a", "b", "-v=1"]), ["weft", "fst", "equal", "-v", "a", "b"]);
         let words = ["weft", "eval", "bleu", "--v=1"];
         assert_eq!(left(&words), words);
         assert_eq!(left(&["weft", "fst", "print", "--helpshort"]), ["weft", "fst", "print", "-h"]);

@@ -91,7 +91,7 @@ impl BufRead for PlainFile {
             buffer.clear();
             buffer.reserve_exact(size + ROOM);
             let behind = self.behind(buffer.spare_capacity_mut().as_ptr());
-            if behind < 2 * BEHIND || behind > PAGE - 2 * BEHIND {
+            if !(2 * BEHIND..=PAGE - 2 * BEHIND).contains(&behind) {
                 buffer.resize(ROOM, 0);
             }
             let from = buffer.len();

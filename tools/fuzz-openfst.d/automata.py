@@ -140,6 +140,10 @@ class Fst:
                 stack += [a[3] for a in sorted(self.states[s][1], reverse=True, key=lambda a: a[:3])]
         return [(self.states[s][0], sorted((a[0], a[1], a[2], order[a[3]]) for a in self.states[s][1])) for s in order]
 
+    def twins(self):
+        """Some state has two arcs with the same labels and weight."""
+        return any(len({a[:3] for a in arcs}) < len(arcs) for _, arcs in self.states)
+
     def infinite(self):
         return any(a[2] == INF for _, arcs in self.states for a in arcs)
 
