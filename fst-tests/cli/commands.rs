@@ -107,6 +107,29 @@ fn exit_codes() {
 }
 
 #[test]
+fn options_without_a_value_are_not_given() {
+    let s = Sandbox::new();
+    let plain = s.run("weft fst print a.fst").ok();
+    assert_eq!(s.run("weft fst print --isymbols= --save_osymbols= a.fst < /dev/null").ok(), plain);
+    assert_eq!(s.run("weft fst symbols --isymbols= --relabel_ipairs= a.fst < /dev/null | weft fst print").ok(), plain);
+    assert_eq!(s.run("weft fst print --isymbols \"$UNSET\" a.fst < /dev/null").ok(), plain);
+}
+
+#[test]
+fn an_archive_of_one_file_goes_to_standard_output() {
+    let s = Sandbox::new();
+    let before = s.bytes("a.fst");
+    s.run("weft far create a.fst > one.far < acc.fst").ok();
+    assert_eq!(s.bytes("a.fst"), before);
+    s.run("weft far create a.fst two.far && weft far equal one.far two.far").ok();
+    s.write("lines", "ab\nc\n");
+    s.run("weft far compilestrings --token_type=byte lines > s.far < /dev/null").ok();
+    assert_eq!(s.bytes("lines"), b"ab\nc\n");
+    assert_eq!(s.run("weft far printstrings --token_type=byte s.far").ok(), "ab\nc\n");
+    s.run("weft far extract --keys=lines-9 s.far").fails(2, &["lines-9"]);
+}
+
+#[test]
 fn a_failed_command_leaves_no_output() {
     let s = Sandbox::new();
     s.run("head -c 100 a.fst > cut.fst").ok();

@@ -2,12 +2,13 @@
 //!
 //! OpenFst's options have underscores (`--sort_type`), may begin with one dash (`-sort_type`), and booleans may be given a
 //! value (`--connect=false`, `--connect=0`). Here `--sort_type` becomes `--sort-type`; negative numbers after `=` are left alone.
+//! An empty value is that of an option that is not given (`--isymbols=$SYMS`, where there is no SYMS).
 
 use std::any::TypeId;
 use std::ffi::OsString;
 
 use clap::builder::BoolishValueParser;
-use clap::{ArgAction, Command};
+use clap::{Arg, ArgAction, Command};
 
 /// Lets every boolean option take a value, `--unique` or `--unique=true` or `--unique=false`, at every level. An option
 /// that is given twice has its last value, as in OpenFst.
@@ -40,8 +41,10 @@ pub fn openfst_spelling(command: &Command, argv: Vec<OsString>) -> Vec<OsString>
     // sacreBLEU's short names of more than one letter, `-tok`, are aliases of the command's options.
     let called = argv.get(1).and_then(|name| command.find_subcommand(name));
     names.extend(called.map(aliases).unwrap_or_default());
+    let may_be_empty = may_be_empty(command, &argv);
     let mut only_values = false;
-    argv.into_iter()
+    let spelled = argv
+        .into_iter()
         .map(|arg| {
             let Some(text) = arg.to_str() else { return arg };
             if text == "--" {
@@ -55,7 +58,41 @@ pub fn openfst_spelling(command: &Command, argv: Vec<OsString>) -> Vec<OsString>
                 None => arg,
             }
         })
-        .collect()
+        .collect();
+    without_empty(spelled, &may_be_empty)
+}
+
+/// The options of the called OpenFst command that take a value and have none by themselves.
+fn may_be_empty(command: &Command, argv: &[OsString]) -> Vec<String> {
+    if command.get_name() == "weft" && !argv.get(1).is_some_and(|c| c == "fst" || c == "far") {
+        return vec![];
+    }
+    let called = argv.iter().take(3).fold(command, |c, word| c.find_subcommand(word).unwrap_or(c));
+    let open = |a: &&Arg| matches!(a.get_action(), ArgAction::Set) && a.get_default_values().is_empty();
+    called.get_arguments().filter(open).filter_map(|a| a.get_long()).map(|name| format!("--{name}")).collect()
+}
+
+/// The words without these options where their value is empty.
+fn without_empty(argv: Vec<OsString>, options: &[String]) -> Vec<OsString> {
+    let mut kept = Vec::with_capacity(argv.len());
+    let mut words = argv.into_iter().peekable();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            kept.push(word);
+            kept.extend(words);
+            break;
+        }
+        let named = |name: &str| options.iter().any(|o| o == name);
+        let text = word.to_str().unwrap_or_default();
+        if text.strip_suffix('=').is_some_and(named) {
+            continue;
+        }
+        if named(text) && words.next_if(|value| value.is_empty()).is_some() {
+            continue;
+        }
+        kept.push(word);
+    }
+    kept
 }
 
 fn respell(text: &str, names: &[String]) -> Option<String> {
@@ -110,5 +147,23 @@ mod tests {
         assert_eq!(ok("a_b.fst"), "a_b.fst");
         assert_eq!(ok("-"), "-");
         assert_eq!(ok("-1.5"), "-1.5");
+    }
+
+    #[test]
+    fn an_option_without_a_value_is_not_given() {
+        let option = |name: &'static str| Arg::new(name).long(name).action(ArgAction::Set);
+        let print = Command::new("print").args([option("isymbols"), option("precision").default_value("9")]);
+        let eval = Command::new("eval").arg(option("isymbols"));
+        let weft = Command::new("weft").subcommands([Command::new("fst").subcommand(print), eval]);
+        let left = |words: &str| {
+            let argv = words.split(' ').map(OsString::from).collect();
+            let spelled = openfst_spelling(&weft, argv).into_iter().map(|w| w.into_string().unwrap());
+            spelled.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(left("weft fst print --isymbols= a.fst"), "weft fst print a.fst");
+        assert_eq!(left("weft fst print -isymbols= --precision= a.fst"), "weft fst print --precision= a.fst");
+        assert_eq!(left("weft fst print --isymbols  a.fst"), "weft fst print a.fst");
+        assert_eq!(left("weft fst print --isymbols x -- --isymbols="), "weft fst print --isymbols x -- --isymbols=");
+        assert_eq!(left("weft eval --isymbols= x"), "weft eval --isymbols= x");
     }
 }

@@ -11,7 +11,8 @@ use std::mem::MaybeUninit;
 
 use super::io::{BUFFER, Source};
 
-/// Bytes of the first look: a header. More would be copied twice where the rest goes into arrays.
+/// Bytes of the first look: a header. More would be copied twice where the rest goes into arrays; and a whole page would
+/// bring the rest to the slow places of arrays that begin 16 bytes into one.
 const LOOK: usize = 1 << 9;
 /// A place of this many bytes is filled past the buffer.
 const DIRECT: usize = 1 << 12;

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::number::{parse_weight, write_g, write_int};
-use super::separator;
+use super::{pairs, separator};
 use crate::error::{Error, Result};
 use crate::fst::flat::{Arc, FlatFst, Label, NO_STATE, ScatterBuilder, StateId};
 use crate::fst::semiring::Weight;
@@ -154,19 +154,19 @@ impl<'a> Line<'a> {
                 )
             })?,
         };
-        if id == -1 || (id < 0 && !config.allow_negative_labels) {
-            return Err(self.error(field, format!("the {what} {id} is negative")));
-        }
-        Label::try_from(id).map_err(|_| self.error(field, format!("the {what} {id} does not fit in 32 bits")))
+        pairs::label(id, config.allow_negative_labels, what).map_err(|message| self.error(field, message))
     }
 
     fn weight<W: Weight>(&self, field: &str) -> Result<W> {
         // A number too large for 32 bits must not become infinite in silence.
-        parse_weight(field)
-            .map(|v| (W::from_f64(v), v))
-            .filter(|(w, v)| w.is_member() && w.is_zero_w() == (*v == f64::INFINITY))
-            .map(|(w, _)| w)
-            .ok_or_else(|| self.error(field, format!("expected a weight (a number or Infinity), found {field:?}")))
+        let none = || self.error(field, format!("expected a weight (a number or Infinity), found {field:?}"));
+        let value = parse_weight(field).ok_or_else(none)?;
+        let weight = W::from_f64(value);
+        if value.is_finite() && !weight.to_f64().is_finite() {
+            let bits = 8 * W::BYTES;
+            return Err(self.error(field, format!("the weight {field} is too large for {bits} bits; write Infinity")));
+        }
+        if weight.is_member() { Ok(weight) } else { Err(none()) }
     }
 }
 

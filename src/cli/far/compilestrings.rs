@@ -7,7 +7,7 @@ use crate::cli::env::Status;
 use crate::error::{Error, Result};
 use crate::format::binary::Container;
 use crate::format::far::FarWriter;
-use crate::format::{io, symtab};
+use crate::format::{io, pairs, symtab};
 use crate::fst::any::AnyFst;
 use crate::fst::flat::{Arc, Builder, FlatFst, Label};
 use crate::fst::semiring::Weight;
@@ -147,13 +147,8 @@ impl Cmd {
                     )
                 })?,
             };
-            if label == -1 || (label < 0 && !self.allow_negative_labels) {
-                return Err(place.error(string, at, &format!("the label {label} is negative")));
-            }
-            labels.push(
-                Label::try_from(label)
-                    .map_err(|_| place.error(string, at, &format!("the label {label} does not fit in 32 bits")))?,
-            );
+            let label = pairs::label(label, self.allow_negative_labels, "label");
+            labels.push(label.map_err(|message| place.error(string, at, &message))?);
         }
         Ok(labels)
     }

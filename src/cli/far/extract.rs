@@ -89,10 +89,9 @@ impl Cmd {
             }
             if some_range {
                 for (i, range) in ranges.iter().enumerate() {
-                    if let Some((first, last)) = range
-                        && (*first..=*last).contains(&entry.key.as_str())
-                    {
-                        began[i] |= entry.key == *first;
+                    let Some((first, last)) = range else { continue };
+                    began[i] |= entry.key == *first;
+                    if (*first..=*last).contains(&entry.key.as_str()) {
                         spans[i].push(entries.len());
                         taken = true;
                     }
@@ -106,8 +105,8 @@ impl Cmd {
         for (i, key) in wanted.iter().enumerate() {
             match (single[i], ranges[i]) {
                 (Some(entry), _) => found.push((false, vec![entry])),
-                (None, Some((first, last))) => {
-                    if !began[i] && first <= last {
+                (None, Some((first, _))) => {
+                    if !began[i] {
                         return Err(Error::op("far extract", format!("cannot find key {first:?}")));
                     }
                     found.push((true, std::mem::take(&mut spans[i])));

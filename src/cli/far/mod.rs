@@ -86,10 +86,10 @@ enum TokenType {
     Utf8,
 }
 
-/// `[IN...] OUT`, or `[IN...] -o OUT`.
+/// `IN`, `IN... OUT`, or `[IN...] -o OUT`.
 #[derive(Args, Debug)]
 struct Gather {
-    /// Input files, then the archive to write (`-`: standard input or output)
+    /// Input files, then the archive to write (`-`: standard input or output); one name is an input
     #[arg(value_name = "IN... OUT")]
     files: Vec<String>,
     /// The archive to write; then all the other names are inputs
@@ -105,8 +105,9 @@ impl Gather {
     fn files(&self) -> Result<(Vec<String>, String)> {
         let (mut inputs, output) = match (&self.output, self.files.split_last()) {
             (Some(output), _) => (self.files.clone(), output.clone()),
-            (None, Some((output, inputs))) => (inputs.to_vec(), output.clone()),
-            (None, None) => (vec![], "-".into()),
+            // As in OpenFst, and never an input that is overwritten.
+            (None, Some((output, inputs))) if !inputs.is_empty() => (inputs.to_vec(), output.clone()),
+            (None, _) => (self.files.clone(), "-".into()),
         };
         if inputs.is_empty() {
             inputs.push("-".into());

@@ -91,7 +91,7 @@ impl Cmd {
         };
         let Some(pairs) = pairs else { return Ok(table) };
         let Some(table) = table else {
-            return Err(Error::usage(format!("{pairs}: the automaton has no {side} symbol table to renumber")));
+            return Err(Error::usage(format!("the automaton has no {side} symbol table to renumber by {pairs}")));
         };
         let (shown, text) = env.read_text(pairs)?;
         let name = if table.name().is_empty() { String::new() } else { format!("relabeled_{}", table.name()) };
