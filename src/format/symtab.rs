@@ -59,6 +59,11 @@ pub fn read_text(name: &str, text: &str) -> Result<SymbolTable> {
         if symbol.is_empty() {
             return bad(1, "expected a symbol before the id");
         }
+        if let Some(tab) = symbol.find('\t').filter(|_| chosen.is_empty()) {
+            // A lost end of line would make one symbol of two.
+            let column = line.find(symbol).map_or(1, |at| line[..at + tab].chars().count() + 2);
+            return bad(column, "a line is a symbol, a tab and its id; there is more here");
+        }
         table.add_with_key(symbol, key);
     }
     Ok(table)
@@ -137,8 +142,13 @@ mod tests {
 
     #[test]
     fn bad_lines_name_their_place() {
-        for (text, want) in [("a\t0\nb\tx\n", "t:2:3:"), ("a\n", "t:1:2:"), ("a\t-1\n", "t:1:3:"), ("\t4\n", "t:1:1:")]
-        {
+        for (text, want) in [
+            ("a\t0\nb\tx\n", "t:2:3:"),
+            ("a\n", "t:1:2:"),
+            ("a\t-1\n", "t:1:3:"),
+            ("\t4\n", "t:1:1:"),
+            ("a\t1\nw5\t5w6\t6\n", "t:2:4:"),
+        ] {
             let e = read_text("t", text).unwrap_err().to_string();
             assert!(e.starts_with(want), "{e}");
         }

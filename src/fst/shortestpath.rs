@@ -3,7 +3,9 @@
 //! Needs the tropical semiring. One best path: OpenFst's single-source search, the same float sums and the same path.
 //! More: best-first search backwards from the final states, guided by the exact cost from the start (Mohri and Riley
 //! 2002). Costs are summed in f64, so the order is exact; of equal paths the one found first comes first, every time.
-//! The guide is exact, so every step leads to a result: about n·length steps, each over the arcs that enter a state.
+//! The guide is exact, so every step leads to a result: about n·length steps, each over the arcs that enter a state. Where
+//! paths tie there may be more, but after n visits of a state, the best first, no other way through it can be among the n
+//! best, so that there are n·V at most (see `Visits`).
 //! Unique: a node of the search is a string (a suffix) with the best way to read it from every state, which is a lazy
 //! determinization; epsilons are looked through, so strings are distinct as strings.
 //! A bound on states is counted as OpenFst counts: see `bounded`; with unique, a state for every string in the search.
@@ -156,6 +158,37 @@ struct Candidate {
     entry: Entry,
 }
 
+/// How often the search has been at the same place: the same state or, where a node is a string, the same states with the
+/// same differences of cost. From there on all goes the same way. The first n of a place give n results that are no worse
+/// and no later than those of any other, so the others need not be looked at.
+struct Visits {
+    most: usize,
+    states: Vec<usize>,
+    /// For nodes of several states: each with the bits of how much more it costs than the first, by number.
+    sets: hashbrown::HashMap<Box<[(StateId, u64)]>, usize, rustc_hash::FxBuildHasher>,
+}
+
+impl Visits {
+    /// Counts a visit; false if there were enough.
+    fn count(&mut self, node: &[Entry]) -> bool {
+        let times = match node {
+            [single] => &mut self.states[single.state as usize],
+            _ => {
+                let mut key: Box<[(StateId, u64)]> = node.iter().map(|e| (e.state, e.cost.to_bits())).collect();
+                key.sort_unstable();
+                let first = key.first().map_or(0.0, |e| f64::from_bits(e.1));
+                key.iter_mut().for_each(|e| e.1 = (f64::from_bits(e.1) - first).to_bits());
+                self.sets.entry(key).or_default()
+            }
+        };
+        *times += 1;
+        *times <= self.most
+    }
+    fn enough(&self, state: StateId) -> bool {
+        self.states[state as usize] >= self.most
+    }
+}
+
 struct Search<'a, W> {
     fst: &'a FlatFst<W>,
     incoming: Incoming,
@@ -172,6 +205,7 @@ struct Search<'a, W> {
     slot: Vec<(u32, u32)>,
     stamp: u32,
     bound: Bound,
+    visits: Visits,
     /// States as OpenFst counts them: the two ends, and one for every node and complete string.
     made: usize,
 }
@@ -249,6 +283,12 @@ impl<'a, W: Weight> Search<'a, W> {
             slot: if config.unique { vec![(0, 0); fst.num_states()] } else { vec![] },
             stamp: 0,
             made: 2,
+            visits: Visits {
+                // A bound on states counts these, too.
+                most: if config.nstate.is_none() { config.nshortest } else { usize::MAX },
+                states: vec![0; fst.num_states()],
+                sets: Default::default(),
+            },
             bound: Bound {
                 // A bound on states counts what would be dropped; a very large n has nothing to gain.
                 most: if config.nstate.is_none() && config.nshortest <= 1 << 20 { config.nshortest } else { 0 },
@@ -297,9 +337,12 @@ impl<'a, W: Weight> Search<'a, W> {
                     break;
                 }
             } else {
-                self.bound.inherited = Some(item.cost);
-                self.expand(item.node);
-                self.bound.inherited = None;
+                let (from, to) = self.nodes[item.node as usize];
+                if self.visits.count(&self.entries[from as usize..to as usize]) {
+                    self.bound.inherited = Some(item.cost);
+                    self.expand(item.node);
+                    self.bound.inherited = None;
+                }
             }
         }
         heads
@@ -318,7 +361,9 @@ impl<'a, W: Weight> Search<'a, W> {
         if !self.config.unique {
             let e = self.entries[from as usize];
             for k in 0..self.incoming.of(e.state).len() {
-                if let Some(entry) = self.step(e, from, self.incoming.of(e.state)[k]) {
+                if let Some(entry) = self.step(e, from, self.incoming.of(e.state)[k])
+                    && !self.visits.enough(entry.state)
+                {
                     self.add_single(entry);
                 }
             }
@@ -527,6 +572,37 @@ mod tests {
         let config = ShortestPathConfig { nshortest: 5, unique: true, ..Default::default() };
         let lengths: Vec<usize> = paths(&shortestpath(&f, &config).unwrap()).iter().map(|p| p.0.len()).collect();
         assert_eq!(lengths, [0, 1, 2, 3, 4]);
+    }
+
+    /// A hundred places with two words each, all of the same cost: 2¹⁰⁰ paths that tie.
+    #[test]
+    fn ties_are_not_all_tried() {
+        for weight in [0.0, 0.1, 1.0 / 3.0] {
+            // One state a place, or two between which the words may change: then the strings are in sets of two.
+            for wide in [false, true] {
+                let mut rows = vec![];
+                for place in 0..100u32 {
+                    let next = if wide { [2 * place + 2, 2 * place + 3] } else { [place + 1, place + 1] };
+                    let arcs = |word: Label| next.iter().map(|&n| arc(word, weight, n)).collect::<Vec<_>>();
+                    for _ in 0..1 + wide as usize {
+                        rows.push((Tropical::ZERO, [arcs(1), arcs(2)].concat()));
+                    }
+                }
+                rows.extend(vec![(Tropical::ONE, vec![]); 1 + wide as usize]);
+                let f = FlatFst::from_rows(0, rows);
+                for unique in [false, true] {
+                    let config = ShortestPathConfig { nshortest: 30, unique, ..Default::default() };
+                    let found = paths(&shortestpath(&f, &config).unwrap());
+                    assert_eq!(found.len(), 30);
+                    let cost = 100.0 * f64::from(weight);
+                    assert!(found.iter().all(|p| p.0.len() == 100 && (p.1 - cost).abs() < 1e-4), "{found:?}");
+                    let mut strings: Vec<_> = found.into_iter().map(|p| p.0).collect();
+                    strings.sort();
+                    strings.dedup();
+                    assert!(!unique || strings.len() == 30);
+                }
+            }
+        }
     }
 
     #[test]

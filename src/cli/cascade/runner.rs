@@ -140,6 +140,7 @@ impl Cascade<'_> {
             }
             Final::TextFile(name) if template::is_template(name) => {
                 let bytes = std::mem::take(text);
+                *result = None;
                 io::create(&template::fill(name, key)).and_then(|o| o.write_and_commit(&bytes)).map_err(said)
             }
             Final::Archive(_) | Final::Stdout if result.is_none() => Err("no automaton is left to write".into()),
