@@ -88,9 +88,18 @@ fn unpack_known(name: String, size: Option<u64>, mut raw: impl Source + 'static)
         Ok(Input { name, size: None, reader: Box::new(BufReader::with_capacity(BUFFER, gz)) })
     } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let z = zstd::stream::read::Decoder::with_buffer(raw).map_err(|e| Error::io(&name, e))?;
-        Ok(Input { name, size: None, reader: Box::new(BufReader::with_capacity(BUFFER, z)) })
+        Ok(Input { name, size: None, reader: Box::new(BufReader::with_capacity(BUFFER, Steps(z))) })
     } else {
         Ok(Input { name, size, reader: Box::new(raw) })
+    }
+}
+
+/// A reader in its own steps: zstd's way to read to the end aborts where memory ends, the standard one is an error.
+struct Steps<R>(R);
+
+impl<R: Read> Read for Steps<R> {
+    fn read(&mut self, place: &mut [u8]) -> io::Result<usize> {
+        self.0.read(place)
     }
 }
 
