@@ -164,7 +164,8 @@ impl<'a> Line<'a> {
         let weight = W::from_f64(value);
         if value.is_finite() && !weight.to_f64().is_finite() {
             let bits = 8 * W::BYTES;
-            return Err(self.error(field, format!("the weight {field} is too large for {bits} bits; write Infinity")));
+            let hint = if value > 0.0 { "; write Infinity" } else { "" };
+            return Err(self.error(field, format!("the weight {field} is too large for {bits} bits{hint}")));
         }
         if weight.is_member() { Ok(weight) } else { Err(none()) }
     }
@@ -312,6 +313,7 @@ mod tests {
             ("0 1 1 1\n0 1 2\n", &t, "t:2:5: 3 columns"),
             ("0 1 x 1\n", &t, "t:1:5: expected an integer input label"),
             ("0\t1\t1\t1\tnan\n", &t, "t:1:9: expected a weight"),
+            ("0\t1\t1\t1\t-1e99\n", &t, "t:1:9: the weight -1e99 is too large for 32 bits"),
             ("a\n", &t, "t:1:1: expected a state number"),
             ("0 1 2 3 4\n", &a, "t:1:9: 5 columns"),
             ("0 1 -2 3\n", &t, "t:1:5: the input label -2 is negative"),
