@@ -37,6 +37,12 @@ impl Error {
     pub fn text(file: &str, line: usize, column: usize, message: impl Into<String>) -> Self {
         Error::Text { file: file.to_string(), line, column, message: message.into() }
     }
+    /// At a part of a line: `part` is a slice of `text`, the line with this number.
+    pub fn in_line(file: &str, line: usize, text: &str, part: &str, message: impl Into<String>) -> Self {
+        let at = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len());
+        let column = text.get(..at).map_or(at, |t| t.chars().count()) + 1;
+        Error::text(file, line, column, message)
+    }
     pub fn binary(file: &str, offset: u64, message: impl Into<String>) -> Self {
         Error::Binary { file: file.to_string(), offset, message: message.into() }
     }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::{Args, Parser};
 
 use super::Weft;
-use super::env::Status;
+use super::env::{ProcessEnv, Status};
 use crate::error::{Error, Result};
 use crate::format::io;
 
@@ -86,7 +86,7 @@ fn shell(line: &str) -> Result<()> {
     println!("$ {line}");
     let words = line.split_whitespace();
     let weft = Weft::try_parse_from(words).map_err(|e| Error::usage(format!("`{line}`: {e}")))?;
-    match weft.run()? {
+    match weft.run(&mut ProcessEnv::default())? {
         Status::Done => Ok(()),
         Status::No => Err(Error::usage(format!("`{line}` failed"))),
     }

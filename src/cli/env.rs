@@ -107,6 +107,8 @@ pub fn write_archive(name: &str, entries: &[(String, AnyFst)]) -> Result<()> {
 #[derive(Default)]
 pub struct ProcessEnv {
     stdin_taken: bool,
+    /// The automata that were read, as errors name them.
+    inputs: Vec<String>,
 }
 
 impl ProcessEnv {
@@ -123,9 +125,20 @@ impl ProcessEnv {
         }
         Ok(name)
     }
-    /// Nothing is left to do: every output was committed when it was made.
-    pub fn finish(&mut self) -> Result<()> {
-        Ok(())
+    /// A name to read an automaton from.
+    fn automaton<'a>(&mut self, name: Option<&'a str>) -> Result<&'a str> {
+        let name = self.input(name)?;
+        self.inputs.push(if io::is_stdio(name) { "standard input".into() } else { name.into() });
+        Ok(name)
+    }
+    /// The error as the user sees it: what an operation says of its input comes with the input's name.
+    pub fn told(&self, error: &Error) -> String {
+        match error {
+            Error::Op { .. } | Error::Limit { .. } if (1..=3).contains(&self.inputs.len()) => {
+                format!("{}: {error}", self.inputs.join(", "))
+            }
+            _ => error.to_string(),
+        }
     }
 }
 
@@ -134,11 +147,11 @@ impl Env for ProcessEnv {
         self.take(name).map(Shared::new)
     }
     fn take(&mut self, name: Option<&str>) -> Result<AnyFst> {
-        let name = self.input(name)?;
+        let name = self.automaton(name)?;
         binary::read(name)
     }
     fn get_with_header(&mut self, name: Option<&str>) -> Result<(Shared<AnyFst>, Option<Header>)> {
-        let name = self.input(name)?;
+        let name = self.automaton(name)?;
         binary::read_with_header(name).map(|(fst, header)| (Shared::new(fst), Some(header)))
     }
     fn put_as(&mut self, name: Option<&str>, fst: AnyFst, container: Container) -> Result<()> {

@@ -1,5 +1,6 @@
 //! The `weft` command: one file a subcommand, each a clap struct and a short `run`.
 
+pub mod allocator;
 pub mod args;
 pub mod cascade;
 pub mod decode;
@@ -86,22 +87,22 @@ pub fn main(argv: Vec<OsString>) -> ExitCode {
             return ExitCode::from(if e.use_stderr() { 2 } else { 0 });
         }
     };
-    match weft.run() {
+    let mut env = env::ProcessEnv::default();
+    match weft.run(&mut env) {
         Ok(Status::Done) => ExitCode::SUCCESS,
         Ok(Status::No) => ExitCode::from(1),
         Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("weft: {e}");
+            eprintln!("weft: {}", env.told(&e));
             ExitCode::from(2)
         }
     }
 }
 
 impl Weft {
-    fn run(self) -> Result<Status> {
-        let mut env = env::ProcessEnv::default();
-        let status = match self.command {
-            Command::Fst(args) => args.command.run(&mut env),
+    fn run(self, env: &mut env::ProcessEnv) -> Result<Status> {
+        match self.command {
+            Command::Fst(args) => args.command.run(env),
             Command::Far(args) => args.run(),
             Command::Lattice(args) => args.run(),
             Command::Lm(args) => args.run(),
@@ -112,8 +113,6 @@ impl Weft {
             Command::Eval(args) => args.run(),
             Command::Rescore(args) => args.run(),
             Command::Cascade(args) => args.run(),
-        }?;
-        env.finish()?;
-        Ok(status)
+        }
     }
 }

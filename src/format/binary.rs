@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::fst::any::AnyFst;
 use crate::fst::flat::{Arc, FlatFst, NO_STATE, StateId};
 use crate::fst::semiring::{Log, Log64, Tropical, Weight};
+use crate::with_fst;
 
 const MAGIC: i32 = 2125659606;
 const HAS_ISYMBOLS: i32 = 1;
@@ -108,16 +109,14 @@ fn read_header(source: &mut ByteSource) -> Result<Header> {
     if source.at_end()? {
         return Err(source.error("the file is empty, expected an automaton"));
     }
-    let head = source.peek()?;
-    if !looks_binary(head) {
-        let text = head.first().is_some_and(|b| b.is_ascii_digit());
-        return Err(source.error(if text {
-            "not a binary automaton; it looks like text: compile it first (weft fst compile)"
-        } else {
-            "not an OpenFst automaton (bad magic number)"
-        }));
+    let first = source.peek()?.first().copied();
+    if first.is_some_and(|b| b.is_ascii_digit()) {
+        return Err(source.error("not a binary automaton; it looks like text: compile it first (weft fst compile)"));
     }
-    source.i32("the magic number")?;
+    // The buffer may end inside the number: an archive has automata at any place.
+    if first != Some(MAGIC.to_le_bytes()[0]) || source.i32("the magic number")? != MAGIC {
+        return Err(source.error("not an OpenFst automaton (bad magic number)"));
+    }
     let fst_type = source.string("the automaton's type")?;
     let arc_type = source.string("the arc type")?;
     let version = source.i32("the version")?;
@@ -285,27 +284,55 @@ where
     if start < -1 || start >= n as i64 {
         return Err(source.error(format!("start state {start} is not one of the {n} states")));
     }
-    if !finals_good && let Some(s) = finals.iter().position(|w| !w.is_member()) {
-        return Err(source.error(format!("the final weight of state {s} is not a number or minus infinity")));
-    }
-    if !arcs_good && let Some(i) = arcs.iter().position(|a| !good(std::slice::from_ref(a), n)) {
-        let s = offsets.partition_point(|&o| o as usize <= i) - 1;
-        let a = &arcs[i];
-        let what = if (a.nextstate as usize) >= n {
-            format!("goes to state {}, but there are {n} states", a.nextstate as i32)
-        } else if !a.weight.is_member() {
-            "has a weight that is not a number or minus infinity".to_string()
-        } else {
-            "has the reserved label -1".to_string()
-        };
-        return Err(source.error(format!("arc {} of state {s} {what}", i - offsets[s] as usize)));
+    if !(finals_good && arcs_good)
+        && let Some(fault) = fault(&finals, &arcs, |s| offsets[s] as usize)
+    {
+        return Err(source.error(fault));
     }
     let start = if start < 0 { NO_STATE } else { start as StateId };
     Ok(FlatFst::from_parts(start, offsets, finals, arcs))
 }
 
+/// The first thing that no automaton may have, in words; `first` is the place of a state's first arc.
+fn fault<W: Weight>(finals: &[W], arcs: &[Arc<W>], first: impl Fn(usize) -> usize) -> Option<String>
+where
+    Arc<W>: Plain,
+{
+    let n = finals.len();
+    if let Some(s) = finals.iter().position(|w| !w.is_member()) {
+        return Some(format!("the final weight of state {s} is not a number or minus infinity"));
+    }
+    let i = arcs.iter().position(|a| !good(std::slice::from_ref(a), n))?;
+    let s = (0..n).rev().find(|&s| first(s) <= i).unwrap_or(0);
+    let a = &arcs[i];
+    let what = if (a.nextstate as usize) >= n {
+        format!("goes to state {}, but there are {n} states", a.nextstate as i32)
+    } else if !a.weight.is_member() {
+        "has a weight that is not a number or minus infinity".to_string()
+    } else {
+        "has the reserved label -1".to_string()
+    };
+    Some(format!("arc {} of state {s} {what}", i - first(s)))
+}
+
+/// An error, if nobody could read the automaton back: sums of very large weights may have left the numbers.
+pub fn readable(fst: &AnyFst) -> Result<()> {
+    fn look<W: Weight>(fst: &FlatFst<W>) -> Option<String>
+    where
+        Arc<W>: Plain,
+    {
+        let sound = fst.finals().iter().all(|w| w.is_member()) && good(fst.all_arcs(), fst.num_states());
+        if sound { None } else { fault(fst.finals(), fst.all_arcs(), |s| fst.range(s as StateId).start) }
+    }
+    match with_fst!(fst, f => look(f)) {
+        None => Ok(()),
+        Some(fault) => Err(Error::usage(format!("the result is not written, for no program could read it: {fault}"))),
+    }
+}
+
 /// Writes an automaton to a file or standard output.
 pub fn write(name: &str, fst: &AnyFst, container: Container) -> Result<()> {
+    readable(fst)?;
     let mut out = io::create(name)?;
     let align = ALIGN.load(Ordering::Relaxed);
     let done = match fst {

@@ -37,13 +37,19 @@ unsafe impl<const N: usize> Plain for [u32; N] {}
 pub struct ByteSource {
     name: String,
     size: Option<u64>,
+    /// It holds many automata, so that what is left says nothing about the next.
+    shared: bool,
     offset: u64,
     reader: Box<dyn Source>,
 }
 
 impl ByteSource {
     pub fn new(input: Input) -> Self {
-        ByteSource { name: input.name, size: input.size, offset: 0, reader: input.reader }
+        ByteSource { name: input.name, size: input.size, shared: false, offset: 0, reader: input.reader }
+    }
+    /// A source of many automata, one after the other.
+    pub fn of_many(input: Input) -> Self {
+        ByteSource { shared: true, ..Self::new(input) }
     }
     pub fn name(&self) -> &str {
         &self.name
@@ -73,9 +79,9 @@ impl ByteSource {
         };
         count.min(most) as usize
     }
-    /// An upper bound of how many items of `bytes` are still to come, or 0 if unknown.
+    /// A guess, never too small, of how many items of `bytes` each the automaton has, or 0 if unknown.
     pub fn at_most(&self, bytes: u64) -> usize {
-        self.size.map_or(0, |size| (size.saturating_sub(self.offset) / bytes.max(1)) as usize)
+        self.size.filter(|_| !self.shared).map_or(0, |size| (size.saturating_sub(self.offset) / bytes.max(1)) as usize)
     }
 
     pub fn at_end(&mut self) -> Result<bool> {
@@ -309,13 +315,13 @@ fn warm<T>(memory: &[MaybeUninit<T>], bytes: usize) -> bool {
     }
 }
 
-enum Advice {
+pub(crate) enum Advice {
     LargePages,
     Populate,
 }
 
 /// Tells the system how the whole pages of this memory will be used. Refused advice is no loss.
-fn advise(memory: *mut u8, bytes: usize, advice: Advice) {
+pub(crate) fn advise(memory: *mut u8, bytes: usize, advice: Advice) {
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 4096;

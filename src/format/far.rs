@@ -69,7 +69,7 @@ impl FarReader {
     }
 
     pub fn from_input(input: io::Input) -> Result<Self> {
-        let mut source = ByteSource::new(input);
+        let mut source = ByteSource::of_many(input);
         if source.at_end()? {
             return Err(source.error("the file is empty, expected an archive"));
         }
@@ -305,6 +305,7 @@ impl FarWriter {
                 ),
             ));
         }
+        binary::readable(fst)?;
         match self.arc_type {
             Some(arc_type) if arc_type != fst.arc_type() => {
                 return Err(Error::op(

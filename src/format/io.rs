@@ -3,8 +3,9 @@
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::mem::MaybeUninit;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::place::Place;
 use super::plain::PlainFile;
 use crate::error::{Error, Result};
 
@@ -158,8 +159,7 @@ pub fn without_mark(text: &str) -> &str {
 /// An output being written. `commit` makes it appear under its name; without it nothing is left behind.
 pub struct Output {
     name: String,
-    /// Where the bytes go until `commit`, and where they go then.
-    place: Option<(PathBuf, PathBuf)>,
+    place: Option<Place>,
     writer: Option<Encoder>,
 }
 
@@ -206,37 +206,34 @@ fn create_with(name: &str, compress: bool) -> Result<Output> {
     let path = Path::new(name);
     // A pipe or a device is written as it is; only a regular file can be put in place at the end.
     let special = fs::metadata(path).is_ok_and(|m| !m.is_file());
-    let (file, place) = if special {
+    let (out, place): (Box<dyn Write + Send>, _) = if special {
         if path.is_dir() {
             return Err(Error::usage(format!("{name}: is a directory, expected a file to write")));
         }
-        (File::options().write(true).open(path).map_err(fail)?, None)
+        (Box::new(File::options().write(true).open(path).map_err(fail)?), None)
     } else {
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let folder = target.parent().filter(|p| !p.as_os_str().is_empty());
-        if let Some(folder) = folder {
-            fs::create_dir_all(folder).map_err(fail)?;
-        }
-        let base = target.file_name().map(|f| f.to_string_lossy().into_owned()).unwrap_or_default();
-        let unique = UNIQUE.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let temp = target.with_file_name(format!(".{base}.{}.{unique}.part", std::process::id()));
-        (File::create_new(&temp).map_err(fail)?, Some((temp, target)))
+        let place = Place::new(fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())).map_err(fail)?;
+        (Box::new(place.file()), Some(place))
     };
-    let out: Box<dyn Write + Send> = Box::new(file);
     let plain = BufWriter::with_capacity(BUFFER, out);
     let writer = if !compress {
         Encoder::Plain(plain)
     } else if name.ends_with(".gz") {
         Encoder::Gz(flate2::write::GzEncoder::new(plain, flate2::Compression::default()))
     } else if name.ends_with(".zst") || name.ends_with(".zstd") {
-        Encoder::Zstd(zstd::stream::write::Encoder::new(plain, 0).map_err(fail)?)
+        Encoder::Zstd(zstd_encoder(plain).map_err(fail)?)
     } else {
         Encoder::Plain(plain)
     };
     Ok(Output { name: name.into(), place, writer: Some(writer) })
 }
 
-static UNIQUE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+/// Frames have checksums, as the zstd command's have.
+pub(super) fn zstd_encoder<W: Write>(out: W) -> io::Result<zstd::stream::write::Encoder<'static, W>> {
+    let mut encoder = zstd::stream::write::Encoder::new(out, 0)?;
+    encoder.include_checksum(true)?;
+    Ok(encoder)
+}
 
 impl Output {
     /// The name to show in errors.
@@ -248,13 +245,10 @@ impl Output {
         if let Some(writer) = self.writer.take() {
             writer.finish().map_err(|e| Error::io(&self.name, e))?;
         }
-        if let Some((temp, target)) = self.place.take()
-            && let Err(e) = fs::rename(&temp, &target)
-        {
-            let _ = fs::remove_file(&temp);
-            return Err(Error::io(&self.name, e));
+        match self.place.take() {
+            Some(place) => place.appear().map_err(|e| Error::io(&self.name, e)),
+            None => Ok(()),
         }
-        Ok(())
     }
     /// Writes everything and puts the file in place.
     pub fn write_and_commit(mut self, bytes: &[u8]) -> Result<()> {
@@ -272,15 +266,6 @@ impl Write for Output {
     }
     fn flush(&mut self) -> io::Result<()> {
         self.writer.as_mut().map_or(Ok(()), |w| w.get().flush())
-    }
-}
-
-impl Drop for Output {
-    fn drop(&mut self) {
-        self.writer = None;
-        if let Some((temp, _)) = self.place.take() {
-            let _ = fs::remove_file(temp);
-        }
     }
 }
 

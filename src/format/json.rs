@@ -214,15 +214,17 @@ fn build<W: Weight>(name: &str, json: JsonFst) -> Result<FlatFst<W>> {
         b.set_start(start);
     }
     let table = |t: Option<JsonTable>| {
-        t.map(|t| {
-            let mut table = SymbolTable::new(t.name);
-            for (symbol, key) in &t.symbols {
-                table.push(symbol, *key);
+        let Some(t) = t else { return Ok(None) };
+        let mut table = SymbolTable::new(t.name);
+        for (symbol, key) in &t.symbols {
+            if *key == i64::from(NO_LABEL) {
+                return Err(bad(format!("the symbol {symbol:?} has the reserved id -1")));
             }
-            Shared::new(table)
-        })
+            table.push(symbol, *key);
+        }
+        Ok(Some(Shared::new(table)))
     };
-    Ok(b.finish().with_symbols(table(json.isymbols), table(json.osymbols)))
+    Ok(b.finish().with_symbols(table(json.isymbols)?, table(json.osymbols)?))
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ pub mod moses;
 pub mod number;
 pub mod packed;
 pub mod pairs;
+mod place;
 mod plain;
 pub mod separator;
 mod states;

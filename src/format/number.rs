@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::fst::semiring::Weight;
+
 /// Appends an integer.
 #[inline]
 pub fn write_int(out: &mut String, value: i64) {
@@ -74,6 +76,9 @@ fn write_g9(out: &mut String, value: f64) -> bool {
     true
 }
 
+/// As many digits as any number has; more would only be zeros.
+const MOST_DIGITS: usize = 1100;
+
 /// Appends `value` as C's `%.{precision}g` would, with OpenFst's names for what is not finite.
 pub fn write_g(out: &mut String, value: f64, precision: usize) {
     if value.is_nan() {
@@ -89,7 +94,7 @@ pub fn write_g(out: &mut String, value: f64, precision: usize) {
     if precision == 9 && write_g9(out, value) {
         return;
     }
-    write_exact(out, value, precision.max(1));
+    write_exact(out, value, precision.clamp(1, MOST_DIGITS));
 }
 
 /// `write_g` for any finite value.
@@ -137,8 +142,7 @@ pub enum FloatFormat {
 
 /// Appends `value` as C's `%.{precision}` with `e`, `f` or `g` would.
 pub fn write_float(out: &mut String, value: f64, precision: usize, format: FloatFormat) {
-    // As many digits as any number has; more would only be zeros.
-    let precision = precision.min(1100);
+    let precision = precision.min(MOST_DIGITS);
     match format {
         FloatFormat::E if value.is_finite() => {
             let sci = format!("{value:.precision$e}");
@@ -151,6 +155,19 @@ pub fn write_float(out: &mut String, value: f64, precision: usize, format: Float
         }
         _ => write_g(out, value, precision),
     }
+}
+
+/// Reads a weight of a semiring; the error says what is wrong with the text. A number that is too large does not become
+/// infinite in silence.
+pub fn weight_from<W: Weight>(text: &str) -> std::result::Result<W, String> {
+    let none = || format!("expected a weight (a number or Infinity), found {text:?}");
+    let value = parse_weight(text).ok_or_else(none)?;
+    let weight = W::from_f64(value);
+    if value.is_finite() && !weight.to_f64().is_finite() {
+        let hint = if value > 0.0 { "; write Infinity" } else { "" };
+        return Err(format!("the weight {text} is too large for {} bits{hint}", 8 * W::BYTES));
+    }
+    if weight.is_member() { Ok(weight) } else { Err(none()) }
 }
 
 /// Reads a weight's number. NaN and −∞ are no weights.

@@ -29,7 +29,7 @@ impl Packing {
                 let mut gz = flate2::write::GzEncoder::new(out, flate2::Compression::new(4));
                 gz.write_all(&text).and_then(|()| gz.finish())
             }
-            Packing::Zstd => zstd::stream::encode_all(&text[..], 0),
+            Packing::Zstd => io::zstd_encoder(vec![]).and_then(|mut z| z.write_all(&text).and_then(|()| z.finish())),
         };
         packed.map_err(|e| Error::op("compress", e.to_string()))
     }

@@ -21,11 +21,7 @@ pub fn read(name: &str, text: &str, allow_negative: bool) -> Result<Vec<(Label, 
     for (n, line) in text.lines().enumerate() {
         let mut columns = line.split([' ', '\t', '\r']).filter(|c| !c.is_empty());
         let (first, second, more) = (columns.next(), columns.next(), columns.next());
-        let bad = |field: &str, message: String| {
-            let at = (field.as_ptr() as usize).saturating_sub(line.as_ptr() as usize).min(line.len());
-            let column = line.get(..at).map_or(at, |t| t.chars().count()) + 1;
-            Error::text(name, n + 1, column, message)
-        };
+        let bad = |field: &str, message: String| Error::in_line(name, n + 1, line, field, message);
         let Some(first) = first.filter(|f| !f.starts_with('#')) else { continue };
         let (Some(second), None) = (second, more) else {
             return Err(bad(more.unwrap_or(first), "a line is two labels, the old one and the new one".into()));

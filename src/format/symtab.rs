@@ -29,7 +29,7 @@ pub fn read_input(mut input: io::Input) -> Result<SymbolTable> {
 /// `word<TAB>id` a line; the word is everything before the last tab or run of blanks.
 pub fn read_text(name: &str, text: &str) -> Result<SymbolTable> {
     let mut table = SymbolTable::new(name);
-    for (n, line) in text.lines().enumerate() {
+    for (n, line) in io::without_mark(text).lines().enumerate() {
         let line = line.trim_end_matches('\r');
         if line.trim().is_empty() {
             continue;
@@ -85,6 +85,9 @@ pub fn read_binary(source: &mut ByteSource) -> Result<SymbolTable> {
     for _ in 0..size {
         let symbol = source.string("a symbol")?;
         let key = source.i64("a symbol's key")?;
+        if key == -1 {
+            return Err(source.error(format!("the symbol {symbol:?} has the reserved id -1")));
+        }
         table.push(&symbol, key);
     }
     Ok(table)
@@ -138,6 +141,8 @@ mod tests {
     fn text_with_gaps_crlf_and_blanks() {
         let t = read_text("t", "<eps>\t0\r\nthe dog\t7\r\n\na  900\nb   8\n").unwrap();
         assert_eq!(t.iter().collect::<Vec<_>>(), [("<eps>", 0), ("the dog", 7), ("a", 900), ("b", 8)]);
+        let t = read_text("t", "\u{feff}<eps> 0\n").unwrap();
+        assert_eq!(t.key("<eps>"), Some(0), "a byte order mark is no part of a symbol");
     }
 
     #[test]

@@ -72,6 +72,8 @@ impl NumberRange {
 
 /// More than anyone has files for, few enough to count with.
 const MOST: u64 = 100_000_000;
+/// No file name is longer.
+const MOST_WIDTH: usize = 255;
 
 fn part(item: &str) -> std::result::Result<Part, String> {
     let number = |t: &str| match t {
@@ -88,6 +90,9 @@ fn part(item: &str) -> std::result::Result<Part, String> {
         _ => return Err(format!("{item:?} has more than three fields")),
     };
     let width = if first.len() > 1 && first.starts_with('0') { first.len() } else { 1 };
+    if width > MOST_WIDTH {
+        return Err(format!("{item:?} has more than {MOST_WIDTH} digits"));
+    }
     let part = Part { first: number(first)?, step: number(step)?, last: number(last)?, width };
     if part.step == 0 {
         return Err(format!("the step of {item:?} is 0"));

@@ -9,8 +9,8 @@ use std::sync::Arc as Shared;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::number::{parse_weight, write_g, write_int};
-use super::{pairs, separator};
+use super::number::{weight_from, write_g, write_int};
+use super::{io, pairs, separator};
 use crate::error::{Error, Result};
 use crate::fst::flat::{Arc, FlatFst, Label, NO_STATE, ScatterBuilder, StateId};
 use crate::fst::semiring::Weight;
@@ -30,6 +30,7 @@ pub struct ReadConfig {
 
 /// Reads an automaton from text. `name` is shown in errors.
 pub fn read<W: Weight>(name: &str, text: &str, config: &ReadConfig) -> Result<FlatFst<W>> {
+    let text = io::without_mark(text);
     match separator::chosen() {
         None => read_split(name, text, config, |c| matches!(c, ' ' | '\t' | '\r')),
         Some(chosen) => read_split(name, text, config, |c| chosen.contains(&c) || c == '\r'),
@@ -104,10 +105,7 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn error(&self, field: &str, message: String) -> Error {
-        // `field` is a slice of `text`, so its address tells the column.
-        let at = (field.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize).min(self.text.len());
-        let column = self.text.get(..at).map_or(at, |t| t.chars().count()) + 1;
-        Error::text(self.name, self.number, column, message)
+        Error::in_line(self.name, self.number, self.text, field, message)
     }
 
     fn state<W: Weight>(
@@ -158,16 +156,7 @@ impl<'a> Line<'a> {
     }
 
     fn weight<W: Weight>(&self, field: &str) -> Result<W> {
-        // A number too large for 32 bits must not become infinite in silence.
-        let none = || self.error(field, format!("expected a weight (a number or Infinity), found {field:?}"));
-        let value = parse_weight(field).ok_or_else(none)?;
-        let weight = W::from_f64(value);
-        if value.is_finite() && !weight.to_f64().is_finite() {
-            let bits = 8 * W::BYTES;
-            let hint = if value > 0.0 { "; write Infinity" } else { "" };
-            return Err(self.error(field, format!("the weight {field} is too large for {bits} bits{hint}")));
-        }
-        if weight.is_member() { Ok(weight) } else { Err(none()) }
+        weight_from(field).map_err(|message| self.error(field, message))
     }
 }
 

@@ -368,6 +368,26 @@ impl<W: Weight> Composer<'_, W> {
         }
     }
 
+    /// The phi arc of a state of the special operand: there can be only one, since it is taken when nothing else is.
+    #[inline(always)]
+    fn failure(&mut self, s: StateId) -> Result<Option<Arc<W>>> {
+        let Some(phi) = self.config.special.phi else { return Ok(None) };
+        let range = self.find_special(s, phi);
+        let arcs = if self.config.special.on_first { self.a.all_arcs() } else { self.b.all_arcs() };
+        match &arcs[range] {
+            [] => Ok(None),
+            [one] => Ok(Some(*one)),
+            several => Err(Error::op(
+                OP,
+                format!(
+                    "state {s} has {} phi arcs, and a failure leads to one place; \
+                     where several are meant, make them epsilons",
+                    several.len()
+                ),
+            )),
+        }
+    }
+
     /// Every arc of the special operand that matches `label` at `s`, with the failure costs and labels put in.
     fn match_special(&mut self, s: StateId, label: Label, mut found: impl FnMut(&mut Self, Arc<W>)) -> Result<()> {
         let special = self.config.special;
@@ -409,11 +429,10 @@ impl<W: Weight> Composer<'_, W> {
                     return Ok(());
                 }
             }
-            let Some(phi) = special.phi else { return Ok(()) };
-            let Some(arc) = arcs[self.find_special(state, phi)].first().copied() else { return Ok(()) };
+            let Some(arc) = self.failure(state)? else { return Ok(()) };
             if arc.nextstate == state {
                 // A phi loop takes the label and stays.
-                found(self, charged(cost, renamed(arc, phi)));
+                found(self, charged(cost, renamed(arc, special.phi.unwrap_or(NO_LABEL))));
                 return Ok(());
             }
             cost = Some(cost.map_or(arc.weight, |w| w.otimes(arc.weight)));
@@ -428,17 +447,16 @@ impl<W: Weight> Composer<'_, W> {
     /// Final weight of a pair; a state with phi is as final as the first final state on its chain of failures.
     fn final_weight<const SPECIAL: bool>(&mut self, s1: StateId, s2: StateId) -> Result<W> {
         let (mut w1, mut w2) = (self.a.final_weight(s1), self.b.final_weight(s2));
-        if SPECIAL && let Some(phi) = self.config.special.phi {
+        if SPECIAL && self.config.special.phi.is_some() {
             let first = self.config.special.on_first;
             let own = if first { &mut w1 } else { &mut w2 };
             if own.is_zero_w() {
-                let arcs = if first { self.a.all_arcs() } else { self.b.all_arcs() };
                 let finals = if first { self.a.finals() } else { self.b.finals() };
                 let mut state = if first { s1 } else { s2 };
                 let mut cost = W::ONE;
                 let mut steps = 0usize;
                 while finals[state as usize].is_zero_w() {
-                    let Some(arc) = arcs[self.find_special(state, phi)].first() else { break };
+                    let Some(arc) = self.failure(state)? else { break };
                     if arc.nextstate == state {
                         break;
                     }
@@ -525,6 +543,14 @@ mod tests {
         let phi = with(Special { phi: Some(9), ..Default::default() });
         assert!(compose(&word(&[1]), &loops, &phi).unwrap_err().to_string().contains("cycle"));
         assert!(compose(&word(&[9]), &model(), &phi).unwrap_err().to_string().contains("ordinary label"));
+        let two = FlatFst::from_rows(
+            0,
+            vec![
+                (Tropical::ZERO, vec![arc(9, 9, 1.0, 1), arc(9, 9, 2.0, 1)]),
+                (Tropical::ONE, vec![arc(1, 1, 0.0, 1)]),
+            ],
+        );
+        assert!(compose(&word(&[1]), &two, &phi).unwrap_err().to_string().contains("state 0 has 2 phi arcs"));
         let zero = with(Special { phi: Some(0), ..Default::default() });
         assert!(compose(&word(&[1]), &model(), &zero).is_err());
     }

@@ -18,7 +18,7 @@ pub(crate) mod residual;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::flat::{Arc, Builder, FlatFst, Label, NO_STATE, StateId};
+use super::flat::{Arc, Builder, FlatFst, Label, NO_LABEL, NO_STATE, StateId};
 use super::prune::prune_in_place;
 use super::semiring::{DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, shortest_distance};
@@ -79,6 +79,9 @@ impl<W: Weight> DeterminizeConfig<W> {
         }
         if !self.weight.is_member() {
             return Err(Error::usage(format!("{op}: --weight must be a weight, not {}", self.weight)));
+        }
+        if self.subsequential_label == NO_LABEL {
+            return Err(Error::usage(format!("{op}: --subsequential-label -1 is reserved and cannot be a label")));
         }
         if self.prunes() && !W::PATH {
             return Err(Error::op(
@@ -273,8 +276,11 @@ fn subsequential<W: Weight, R: Outputs<W>>(
             }
             continue;
         }
-        let mut ilabel = config.subsequential_label;
-        for &(string, weight) in &left {
+        for (k, &(string, weight)) in (0..).zip(&left) {
+            let more = if config.increment_subsequential_label { k } else { 0 };
+            let Some(ilabel) = config.subsequential_label.checked_add(more) else {
+                return Err(Error::op(OP, "labels counted up from --subsequential-label do not fit in 32 bits"));
+            };
             let strings = engine.residual.strings();
             let (olabel, rest) = (strings.first(string), strings.rest(string));
             let dest = *of_rest.entry(rest).or_insert_with(|| {
@@ -282,9 +288,6 @@ fn subsequential<W: Weight, R: Outputs<W>>(
                 nodes.len() as StateId - 1
             });
             b.push_arc(Arc::new(ilabel, olabel, weight, dest));
-            if config.increment_subsequential_label {
-                ilabel = ilabel.wrapping_add(1);
-            }
         }
     }
     Ok((b.finish(), heads))

@@ -1,7 +1,8 @@
 //! Why a composition is empty: how far the two operands go together, and which symbol no path could match.
 //!
 //! Walks the product breadth first, counting matched symbols. At the pairs of states that matched the most symbols, every
-//! label that one operand offers is missing in the other: those labels are the answer. O(size of the product).
+//! label that one operand offers is missing in the other, or only leads round a cycle: those labels are the answer. Failure
+//! arcs (phi) offer what lies behind them. O(size of the product).
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -13,10 +14,10 @@ use crate::error::Result;
 /// Where a composition died.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// Symbols matched before the end.
-    pub matched: usize,
-    /// Those symbols, along one way there.
+    /// Symbols matched before the end, along the shortest way there.
     pub prefix: Vec<Label>,
+    /// Symbols that match there, too, but only lead round a cycle.
+    pub circling: Vec<Label>,
     /// The pair of states it got to.
     pub states: (StateId, StateId),
     pub cause: Cause,
@@ -48,7 +49,7 @@ pub fn explain<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig
     for (fst, which) in [(a, 1), (b, 2)] {
         if fst.start() == NO_STATE || !super::visit::coaccessible(fst)[fst.start() as usize] {
             let cause = Cause::Empty(which);
-            return Ok(Some(Explanation { matched: 0, prefix: vec![], states: (0, 0), cause }));
+            return Ok(Some(Explanation { prefix: vec![], circling: vec![], states: (0, 0), cause }));
         }
     }
     // Dead ends of an operand must not count as matches: look at what can still be completed.
@@ -75,8 +76,17 @@ pub fn explain<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig
     }
     let far = farthest(&fst);
     let (s1, s2) = pairs.pair(far.state);
-    let offered = reachable_labels(&ta, s1, |x| x.olabel);
-    let expected = reachable_labels(&tb, s2, |x| x.ilabel);
+    let phi = config.special.phi;
+    let failing = |first: bool| phi.filter(|_| config.special.on_first == first);
+    let mut offered = reachable_labels(&ta, s1, failing(true), |x| x.olabel);
+    let mut expected = reachable_labels(&tb, s2, failing(false), |x| x.ilabel);
+    let mut circling: Vec<Label> = offered.intersection(&expected).copied().collect();
+    if circling.len() < offered.len().min(expected.len()) {
+        offered.retain(|l| !circling.contains(l));
+        expected.retain(|l| !circling.contains(l));
+    } else {
+        circling.clear();
+    }
     let special = |l: &Label| is_special(&config.special, *l);
     let ends_a = offered.is_empty();
     let ends_b = expected.is_empty();
@@ -95,7 +105,7 @@ pub fn explain<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig
         }
     };
     let states = (ids_a[s1 as usize], ids_b[s2 as usize]);
-    Ok(Some(Explanation { matched: far.prefix.len(), prefix: far.prefix, states, cause }))
+    Ok(Some(Explanation { prefix: far.prefix, circling, states, cause }))
 }
 
 fn is_special(special: &Special, label: Label) -> bool {
@@ -144,10 +154,11 @@ fn farthest<W: Weight>(fst: &FlatFst<W>) -> Farthest {
     Farthest { state: best, prefix }
 }
 
-/// Labels other than epsilon that can come next from `s`, through epsilons.
+/// Labels other than epsilon that can come next from `s`, through epsilons and, if there is a label for them, failures.
 fn reachable_labels<W: Weight>(
     fst: &FlatFst<W>,
     s: StateId,
+    phi: Option<Label>,
     label: impl Fn(&super::flat::Arc<W>) -> Label,
 ) -> BTreeSet<Label> {
     let mut seen = vec![false; fst.num_states()];
@@ -156,7 +167,9 @@ fn reachable_labels<W: Weight>(
     let mut labels = BTreeSet::new();
     while let Some(s) = stack.pop() {
         for x in fst.arcs(s) {
-            if label(x) != EPSILON {
+            // A failure that stays where it is reads every label, and is shown as itself.
+            let silent = label(x) == EPSILON || (phi == Some(label(x)) && x.nextstate != s);
+            if !silent {
                 labels.insert(label(x));
             } else if !std::mem::replace(&mut seen[x.nextstate as usize], true) {
                 stack.push(x.nextstate);

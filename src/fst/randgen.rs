@@ -59,7 +59,7 @@ pub fn randgen<W: Weight>(fst: &FlatFst<W>, config: &RandGenConfig) -> Result<Fl
         every_walk_ends(fst)?;
     }
     let mut sampler = Sampler::new(fst, config);
-    let out = if config.weighted { tree(fst, config, &mut sampler) } else { paths(fst, config, &mut sampler)? };
+    let out = if config.weighted { tree(fst, config, &mut sampler)? } else { paths(fst, config, &mut sampler)? };
     Ok(out.with_symbols_of(fst))
 }
 
@@ -88,6 +88,14 @@ fn every_walk_ends<W: Weight>(fst: &FlatFst<W>) -> Result<()> {
     }
 }
 
+/// A walk of this many labels is not waited for to end, unless that is the length asked for.
+const MOST_LABELS: u32 = 10_000_000;
+
+fn too_long() -> Error {
+    let message = "the walk goes on: ends are too unlikely; give --max-length, or --select uniform";
+    Error::limit(OP, format!("{MOST_LABELS} labels on one path"), message)
+}
+
 /// Walks that are together so far.
 struct Walk {
     state: StateId,
@@ -95,7 +103,7 @@ struct Walk {
     length: u32,
 }
 
-fn tree<W: Weight>(fst: &FlatFst<W>, config: &RandGenConfig, sampler: &mut Sampler<W>) -> FlatFst<W> {
+fn tree<W: Weight>(fst: &FlatFst<W>, config: &RandGenConfig, sampler: &mut Sampler<W>) -> Result<FlatFst<W>> {
     let mut b = ScatterBuilder::default();
     let mut walks = vec![Walk { state: fst.start(), count: config.npath, length: 0 }];
     b.add_state();
@@ -104,6 +112,9 @@ fn tree<W: Weight>(fst: &FlatFst<W>, config: &RandGenConfig, sampler: &mut Sampl
     let mut next = 0;
     while next < walks.len() {
         let Walk { state, count, length } = walks[next];
+        if length >= MOST_LABELS && config.max_length == i32::MAX as u32 {
+            return Err(too_long());
+        }
         sampler.sample(state, count, length, &mut samples);
         for &(choice, n) in &samples {
             let share = n as f64 / count as f64;
@@ -118,7 +129,7 @@ fn tree<W: Weight>(fst: &FlatFst<W>, config: &RandGenConfig, sampler: &mut Sampl
         }
         next += 1;
     }
-    b.finish()
+    Ok(b.finish())
 }
 
 fn paths<W: Weight>(fst: &FlatFst<W>, config: &RandGenConfig, sampler: &mut Sampler<W>) -> Result<FlatFst<W>> {
@@ -142,6 +153,9 @@ fn paths<W: Weight>(fst: &FlatFst<W>, config: &RandGenConfig, sampler: &mut Samp
             continue;
         };
         if let Some(a) = fst.arcs(state).get(choice as usize) {
+            if length >= MOST_LABELS && config.max_length == i32::MAX as u32 {
+                return Err(too_long());
+            }
             path.push(*a);
             steps.push(Step::Back);
             expand(sampler, &mut steps, a.nextstate, count, length + 1);

@@ -7,7 +7,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::flat::{Arc, Builder, EPSILON, FlatFst, Label, NO_STATE, StateId};
+use super::flat::{Arc, Builder, EPSILON, FlatFst, Label, NO_LABEL, NO_STATE, StateId};
 use super::semiring::Weight;
 use super::statetable::StateTable;
 use super::symbols::compatible_symbols;
@@ -63,6 +63,9 @@ pub fn replace<W: Weight>(parts: &[(Label, &FlatFst<W>)], root: Label, config: &
         if by_label.insert(*label, i as u32).is_some() {
             return Err(Error::op(OP, format!("the label {label} is given to two automata")));
         }
+    }
+    if config.return_label == NO_LABEL {
+        return Err(Error::op(OP, "the return label -1 is reserved and cannot be a label"));
     }
     let Some(&root_part) = by_label.get(&root) else {
         return Err(Error::op(OP, format!("there is no automaton for the root label {root}")));

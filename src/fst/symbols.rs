@@ -159,11 +159,11 @@ impl SymbolTable {
     }
 }
 
-/// An error that names the first difference, if two operands bring tables that do not agree. An absent table agrees with
-/// every other.
 /// Whether operands with different symbol tables are refused. OpenFst's flag of this name, for a process as there.
 pub static COMPAT_SYMBOLS: AtomicBool = AtomicBool::new(true);
 
+/// An error that names the first difference, if two operands bring tables that do not agree. An absent table agrees with
+/// every other.
 pub fn compatible_symbols(op: &'static str, left: Option<&SymbolTable>, right: Option<&SymbolTable>) -> Result<()> {
     let (Some(left), Some(right)) = (left, right) else { return Ok(()) };
     if std::ptr::eq(left, right) || !COMPAT_SYMBOLS.load(Ordering::Relaxed) {

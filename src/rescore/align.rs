@@ -81,7 +81,7 @@ fn not_there<W: Weight>(fst: &FlatFst<W>, line: &FlatFst<W>, table: Option<&Symb
     };
     let place = match e.prefix.split_last() {
         None => "its first word".to_string(),
-        Some((last, _)) => format!("what follows its word {} ({})", e.matched, word(last)),
+        Some((last, _)) => format!("what follows its word {} ({})", e.prefix.len(), word(last)),
     };
     let why = match &e.cause {
         Cause::Empty(_) => return no_path(OP),

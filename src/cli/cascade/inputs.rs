@@ -1,13 +1,12 @@
 //! The inputs of a cascade: standard input, files, a template with a range, archives; one job each.
 
-use std::io::{BufRead, IsTerminal, Read};
+use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 use std::sync::Arc as Shared;
 
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
-use crate::format::bytes::ByteSource;
 use crate::format::far::{self, FarReader};
 use crate::format::template::{self, NumberRange};
 use crate::format::{binary, io};
@@ -41,14 +40,10 @@ impl Job {
                 io::read_text(&name).map(|(shown, text)| Loaded::Text(shown, Shared::new(text)))
             }
             Source::File(name) => binary::read(&name).map(Loaded::Fst),
-            Source::Stream(mut input) if as_text => {
-                let mut text = String::new();
-                match input.reader.read_to_string(&mut text) {
-                    Ok(_) => Ok(Loaded::Text(input.name, Shared::new(text))),
-                    Err(e) => Err(Error::io(&input.name, e)),
-                }
+            Source::Stream(input) if as_text => {
+                input.text().map(|(shown, text)| Loaded::Text(shown, Shared::new(text)))
             }
-            Source::Stream(input) => binary::read_from(&mut ByteSource::new(*input)).map(|(fst, _)| Loaded::Fst(fst)),
+            Source::Stream(input) => binary::read_input(*input).map(|(fst, _)| Loaded::Fst(fst)),
             Source::Ready(_) if as_text => {
                 Err(Error::usage("an archive holds automata, but the first stage of the script reads text"))
             }

@@ -107,8 +107,14 @@ impl<'a> Output<'a> {
                         Ok(()) => {}
                     }
                 }
-                None => binary::write_any(&mut self.text, &c.fst, c.container)
-                    .map_err(|e| Error::io(self.text.name(), e))?,
+                None => match binary::readable(&c.fst) {
+                    Ok(()) => binary::write_any(&mut self.text, &c.fst, c.container)
+                        .map_err(|e| Error::io(self.text.name(), e))?,
+                    Err(e) => {
+                        self.failed += 1;
+                        self.say(&format!("{}: {e}", done.name));
+                    }
+                },
             }
         }
         self.bar.inc(1);

@@ -134,13 +134,17 @@ fn tell(e: &Explanation, table: Option<&SymbolTable>, (a, b): (&str, &str)) -> S
         }
         text.join(" ")
     };
-    let place = if e.matched == 0 {
-        "before any symbol was matched".to_string()
-    } else {
-        let tail: Vec<Label> = e.prefix[e.prefix.len().saturating_sub(8)..].to_vec();
-        let dots = if e.prefix.len() > 8 { "... " } else { "" };
-        format!("after {} matched symbol{} ({dots}{})", e.matched, if e.matched == 1 { "" } else { "s" }, list(&tail))
+    let mut place = match e.prefix.len() {
+        0 => "before any symbol was matched".to_string(),
+        matched => {
+            let tail = &e.prefix[matched.saturating_sub(8)..];
+            let dots = if matched > 8 { "... " } else { "" };
+            format!("after {matched} matched symbol{} ({dots}{})", if matched == 1 { "" } else { "s" }, list(tail))
+        }
     };
+    if !e.circling.is_empty() {
+        place += &format!(", however often it goes in circles with {}", list(&e.circling));
+    }
     let (s1, s2) = e.states;
     let at = format!("{a} is at state {s1}, {b} at state {s2}");
     match &e.cause {

@@ -1,6 +1,7 @@
 use clap::Args;
 
 use super::io::Unary;
+use super::prune::threshold;
 use crate::cli::env::{Env, Status};
 use crate::error::Result;
 use crate::fst::determinize::{DetType, DeterminizeConfig, determinize};
@@ -42,7 +43,7 @@ impl Cmd {
         Ok(DeterminizeConfig {
             delta: self.delta,
             det_type: self.det_type,
-            weight: threshold(self.weight.as_deref())?,
+            weight: threshold(&self.weight)?,
             nstate: usize::try_from(self.nstate).ok(),
             subsequential_label: self.subsequential_label,
             increment_subsequential_label: self.increment_subsequential_label,
@@ -55,15 +56,5 @@ impl Cmd {
         let result = map_fst!(&*fst, f => determinize(f, &self.config()?))?;
         env.put(self.io.output(), result)?;
         Ok(Status::Done)
-    }
-}
-
-/// A weight threshold of the command line; nothing or an empty string is none.
-pub(super) fn threshold<W: Weight>(text: Option<&str>) -> Result<W> {
-    match text {
-        None | Some("") => Ok(W::ZERO),
-        Some(text) => crate::format::number::parse_weight(text)
-            .map(W::from_f64)
-            .ok_or_else(|| crate::error::Error::usage(format!("--weight: {text:?} is not a weight"))),
     }
 }

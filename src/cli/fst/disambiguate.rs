@@ -1,7 +1,7 @@
 use clap::Args;
 
-use super::determinize::threshold;
 use super::io::Unary;
+use super::prune::threshold;
 use crate::cli::env::{Env, Status};
 use crate::error::Result;
 use crate::fst::disambiguate::{DisambiguateConfig, disambiguate};
@@ -36,7 +36,7 @@ impl Cmd {
     fn config<W: Weight>(&self) -> Result<DisambiguateConfig<W>> {
         Ok(DisambiguateConfig {
             delta: self.delta,
-            weight: threshold(self.weight.as_deref())?,
+            weight: threshold(&self.weight)?,
             nstate: usize::try_from(self.nstate).ok(),
             subsequential_label: self.subsequential_label,
             max_states: self.max_states,

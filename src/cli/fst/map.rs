@@ -3,9 +3,10 @@ use clap::Args;
 use super::io::Unary;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
-use crate::format::number::parse_weight;
+use crate::format::number::weight_from;
+use crate::fst::any::AnyFst;
 use crate::fst::map::{MapConfig, MapType, map};
-use crate::fst::semiring::DELTA;
+use crate::fst::semiring::{DELTA, Log64, Tropical, Weight};
 
 /// Change every arc: weights, labels, semiring, final states
 #[derive(Args, Clone, Debug)]
@@ -35,12 +36,14 @@ impl Cmd {
         if !self.power.is_finite() {
             return Err(Error::usage(format!("--power {}: must be a number", self.power)));
         }
-        let weight = match self.weight.as_str() {
-            "" => None,
-            text => Some(parse_weight(text).ok_or_else(|| Error::usage(format!("--weight {text:?}: not a weight")))?),
-        };
-        let config = MapConfig { map_type: self.map_type, delta: self.delta, power: self.power, weight };
         let fst = env.take(self.io.input())?;
+        let weight = match (self.weight.as_str(), &fst) {
+            ("", _) => None,
+            (text, AnyFst::Log64(_)) => Some(weight_from::<Log64>(text).map(|w| w.to_f64())),
+            (text, _) => Some(weight_from::<Tropical>(text).map(|w| w.to_f64())),
+        };
+        let weight = weight.transpose().map_err(|message| Error::usage(format!("--weight: {message}")))?;
+        let config = MapConfig { map_type: self.map_type, delta: self.delta, power: self.power, weight };
         env.put(self.io.output(), map(fst, &config))?;
         Ok(Status::Done)
     }

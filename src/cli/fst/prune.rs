@@ -3,7 +3,7 @@ use clap::Args;
 use super::io::Unary;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
-use crate::format::number::parse_weight;
+use crate::format::number::weight_from;
 use crate::fst::prune::{PruneConfig, prune};
 use crate::fst::semiring::Weight;
 use crate::map_fst;
@@ -29,9 +29,7 @@ pub struct Cmd {
 pub fn threshold<W: Weight>(given: &Option<String>) -> Result<W> {
     match given.as_deref().filter(|t| !t.is_empty()) {
         None => Ok(W::ZERO),
-        Some(text) => parse_weight(text)
-            .map(W::from_f64)
-            .ok_or_else(|| Error::usage(format!("--weight {text}: expected a number or Infinity"))),
+        Some(text) => weight_from(text).map_err(|message| Error::usage(format!("--weight: {message}"))),
     }
 }
 

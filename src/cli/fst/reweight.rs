@@ -2,7 +2,7 @@ use clap::Args;
 
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
-use crate::format::number::parse_weight;
+use crate::format::number::weight_from;
 use crate::fst::reweight::{ReweightType, reweight};
 use crate::fst::semiring::Weight;
 use crate::map_fst;
@@ -34,56 +34,61 @@ impl Cmd {
         let kind = if self.to_final { ReweightType::ToFinal } else { ReweightType::ToInitial };
         let fst = env.take(Some(&self.input))?;
         let (file, text) = env.read_text(&self.potentials)?;
-        let (potentials, beyond) = parse(&file, &text, fst.num_states())?;
+        let mut beyond = 0;
+        let out = map_fst!(fst, f => parse(&file, &text, f.num_states(), &mut beyond).map(|p| reweight(f, &p, kind)))?;
         if beyond > 0 {
             env.note(&format!("reweight: {file}: {beyond} potentials of states that the automaton does not have"));
         }
-        let out = map_fst!(fst, f => Result::Ok(reweight(f, &weights(&potentials), kind)))?;
         env.put(self.output.as_deref().or(self.out.as_deref()), out)?;
         Ok(Status::Done)
     }
 }
 
-fn weights<W: Weight>(values: &[f64]) -> Vec<W> {
-    values.iter().map(|&v| W::from_f64(v)).collect()
-}
-
-/// Potentials up to the last state named, and how many are of states from `states` on.
-fn parse(file: &str, text: &str, states: usize) -> Result<(Vec<f64>, usize)> {
-    let (mut potentials, mut beyond) = (vec![], 0);
+/// Potentials up to the last state named; `beyond` counts those of states from `states` on.
+fn parse<W: Weight>(file: &str, text: &str, states: usize, beyond: &mut usize) -> Result<Vec<W>> {
+    let mut potentials = vec![];
     for (i, line) in text.lines().enumerate() {
         let mut columns = line.split_ascii_whitespace();
         let Some(state) = columns.next() else { continue };
-        let fail = |message: String| Error::text(file, i + 1, 1, message);
-        let id: u64 = state.parse().map_err(|_| fail(format!("{state:?} is not a state number")))?;
+        let fail = |part: &str, message: String| Error::in_line(file, i + 1, line, part, message);
+        let id: u64 = state.parse().map_err(|_| fail(state, format!("expected a state number, found {state:?}")))?;
         let (Some(weight), None) = (columns.next(), columns.next()) else {
-            return Err(fail("expected two columns, `state weight`".to_string()));
+            return Err(fail(state, "expected two columns, `state weight`".to_string()));
         };
-        let weight = parse_weight(weight).ok_or_else(|| fail(format!("{weight:?} is not a weight")))?;
+        let value = weight_from(weight).map_err(|message| fail(weight, message))?;
         match usize::try_from(id) {
             Ok(s) if s < states => {
                 if potentials.len() <= s {
-                    potentials.resize(s + 1, f64::INFINITY);
+                    potentials.resize(s + 1, W::ZERO);
                 }
-                potentials[s] = weight;
+                potentials[s] = value;
             }
-            _ => beyond += 1,
+            _ => *beyond += 1,
         }
     }
-    Ok((potentials, beyond))
+    Ok(potentials)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fst::semiring::Tropical;
 
     #[test]
     fn potentials_in_any_order() {
-        let inf = f64::INFINITY;
-        assert_eq!(parse("p", "2\t1.5\n\n0 3\r\n7 1\n", 3).unwrap(), (vec![3.0, inf, 1.5], 1));
-        assert!(parse("p", "0\n", 3).unwrap_err().to_string().starts_with("p:1:"));
-        assert!(parse("p", "-1 2\n", 3).is_err());
-        assert!(parse("p", "0 nan\n", 3).is_err());
-        assert!(parse("p", "0 1 2\n", 3).is_err());
+        let mut beyond = 0;
+        let mut read = |text: &str| parse::<Tropical>("p", text, 3, &mut beyond);
+        assert_eq!(read("2\t1.5\n\n0 3\r\n7 1\n").unwrap(), [Tropical(3.0), Tropical::ZERO, Tropical(1.5)]);
+        for (text, want) in [
+            ("0\n", "p:1:1: expected two columns"),
+            ("0 1\n-1 2\n", "p:2:1: expected a state number"),
+            ("1  nan\n", "p:1:4: expected a weight"),
+            ("0 1e39\n", "p:1:3: the weight 1e39 is too large"),
+            ("0 1 2\n", "p:1:1: expected two columns"),
+        ] {
+            let e = read(text).unwrap_err().to_string();
+            assert!(e.starts_with(want), "{e}");
+        }
+        assert_eq!(beyond, 1);
     }
 }

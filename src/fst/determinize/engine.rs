@@ -323,13 +323,15 @@ impl<'a, W: Weight, R: Residual<W>> Engine<'a, W, R> {
         // Outputs that only grow use up memory long before the states do.
         let outputs = self.residual.size() > self.max_states.saturating_mul(64).saturating_add(1 << 16);
         if self.ends.len() >= self.max_states || outputs {
-            return Err(Error::limit(
-                self.op,
-                format!("{} states", self.max_states),
+            let advice = if self.has_heads() {
+                "the result is too large, or has no end (paths of one string with different weights on cycles); prune it \
+                 first, or use --weight or --nstate; remove epsilons (rmepsilon); or raise --max-states"
+            } else {
                 "the result is too large, or the input cannot be determinized (twins with different weights on a cycle); \
                  prune it first, or use --weight or --nstate; remove epsilons (rmepsilon) and ambiguity (disambiguate); \
-                 or determinize it unweighted (encode --encode-labels --encode-weights)",
-            ));
+                 or determinize it unweighted (encode --encode-labels --encode-weights)"
+            };
+            return Err(Error::limit(self.op, format!("{} states", self.max_states), advice));
         }
         self.ends.push(self.elements.len());
         Ok(self.ends.len() as u32 - 1)

@@ -191,6 +191,10 @@ impl<W: Weight> Gallic<W> {
                     (from, input) = (to, EPSILON);
                 }
                 if let Some(names) = &mut names {
+                    // "a" and "b" in a row are not the symbol "a_b".
+                    while names.key(&name).is_some() {
+                        name += &format!("_{next}");
+                    }
                     names.add_with_key(&name, next as i64);
                 }
                 next
