@@ -202,7 +202,7 @@ fn run_here(commands: &[String]) -> Outcome {
         (status, message) = match env.run(command.strip_prefix("fst ").unwrap_or(command)) {
             Ok(Status::Done) => (0, String::new()),
             Ok(Status::No) => (1, String::new()),
-            Err(e) => (2, e),
+            Err(e) => (2, format!("weft: {e}")),
         };
         if status != 0 {
             break;
@@ -288,7 +288,7 @@ fn judge(case: &Case, got: &Outcome) -> std::result::Result<(), String> {
             "fail" => {
                 match got.status {
                     0 => return Err("OpenFst refuses this, weft did not".to_string()),
-                    1 | 2 if got.message.starts_with("weft: ") => {}
+                    1 | 2 if ["weft: ", "error: "].iter().any(|begin| got.message.starts_with(begin)) => {}
                     other => return Err(format!("a clean error wanted, exit status {other} found: {}", got.message)),
                 }
                 continue;

@@ -7,8 +7,17 @@
 use std::any::TypeId;
 use std::ffi::OsString;
 
-use clap::builder::BoolishValueParser;
+use clap::builder::{BoolishValueParser, TypedValueParser};
 use clap::{Arg, ArgAction, Command};
+
+use crate::error::{Error, Result};
+
+/// Threads to work with; 0 is one a processor. More than some for each processor only take turns.
+pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.min(8 * processors)).build();
+    pool.map_err(|e| Error::usage(format!("cannot start {threads} threads: {e}")))
+}
 
 /// Lets every boolean option take a value, `--unique` or `--unique=true` or `--unique=false`, at every level. An option
 /// that is given twice has its last value, as in OpenFst.
@@ -22,17 +31,30 @@ pub fn openfst_booleans(command: Command) -> Command {
                 .require_equals(true)
                 .hide_possible_values(true)
                 .value_name("BOOL")
-                .value_parser(BoolishValueParser::new())
+                .value_parser(boolean())
                 .hide_default_value(true)
                 .default_value("false")
                 .default_missing_value("true"),
             // Booleans that are true unless somebody says otherwise.
             ArgAction::Set if arg.get_value_parser().type_id() == TypeId::of::<bool>() => {
-                arg.hide_possible_values(true).value_name("BOOL").value_parser(BoolishValueParser::new())
+                arg.hide_possible_values(true).value_name("BOOL").value_parser(boolean())
             }
             _ => arg,
         })
         .mut_subcommands(openfst_booleans)
+}
+
+/// `true`, `false`, `1`, `0` ...; nothing after the `=` is true, as in OpenFst.
+fn boolean() -> impl TypedValueParser<Value = bool> {
+    clap::builder::OsStringValueParser::new().try_map(|value| match value.to_str() {
+        Some("") => Ok(true),
+        _ => {
+            let arg = Arg::new("boolean");
+            BoolishValueParser::new()
+                .parse_ref(&Command::new("weft"), Some(&arg), &value)
+                .map_err(|_| format!("expected true or false, found {:?}", value.to_string_lossy()))
+        }
+    })
 }
 
 /// Rewrites options to the spelling clap knows. File names and values stay as they are.
@@ -74,7 +96,7 @@ fn may_be_empty(command: &Command, argv: &[OsString]) -> Vec<String> {
 
 /// The words without these options where their value is empty.
 fn without_empty(argv: Vec<OsString>, options: &[String]) -> Vec<OsString> {
-    let mut kept = Vec::with_capacity(argv.len());
+    let mut kept: Vec<OsString> = Vec::with_capacity(argv.len());
     let mut words = argv.into_iter().peekable();
     while let Some(word) = words.next() {
         if word == "--" {
@@ -84,15 +106,26 @@ fn without_empty(argv: Vec<OsString>, options: &[String]) -> Vec<OsString> {
         }
         let named = |name: &str| options.iter().any(|o| o == name);
         let text = word.to_str().unwrap_or_default();
-        if text.strip_suffix('=').is_some_and(named) {
-            continue;
-        }
-        if named(text) && words.next_if(|value| value.is_empty()).is_some() {
+        let alone = text.strip_suffix('=').filter(|name| named(name));
+        let empty =
+            alone.or_else(|| Some(text).filter(|name| named(name) && words.next_if(|v| v.is_empty()).is_some()));
+        if let Some(name) = empty {
+            // The last of several values counts, also where it is none.
+            while let Some(at) = kept.iter().rposition(|w| value_of(w, name).is_some()) {
+                let here = if kept[at] == *name { 2 } else { 1 };
+                kept.drain(at..kept.len().min(at + here));
+            }
             continue;
         }
         kept.push(word);
     }
     kept
+}
+
+/// What follows the name of this option in its word, if that is what the word is.
+fn value_of<'a>(word: &'a OsString, option: &str) -> Option<&'a str> {
+    let rest = word.to_str()?.strip_prefix(option)?;
+    (rest.is_empty() || rest.starts_with('=')).then_some(rest)
 }
 
 fn respell(text: &str, names: &[String]) -> Option<String> {
@@ -165,5 +198,7 @@ mod tests {
         assert_eq!(left("weft fst print --isymbols  a.fst"), "weft fst print a.fst");
         assert_eq!(left("weft fst print --isymbols x -- --isymbols="), "weft fst print --isymbols x -- --isymbols=");
         assert_eq!(left("weft eval --isymbols= x"), "weft eval --isymbols= x");
+        assert_eq!(left("weft fst print --isymbols=x --isymbols= a.fst"), "weft fst print a.fst");
+        assert_eq!(left("weft fst print --isymbols x a.fst --isymbols="), "weft fst print a.fst");
     }
 }

@@ -112,11 +112,11 @@ impl RunArgs {
         let (total, failed, table) = (output.total, output.failed, output.table.take());
         output.finish()?;
         if let Some(table) = table {
-            eprint!("{}", table.show(stages));
-            eprintln!("{total} inputs, {failed} failed, {:.3} s", begun.elapsed().as_secs_f64());
+            crate::cli::say!("{}", table.show(stages).trim_end());
+            crate::cli::say!("{total} inputs, {failed} failed, {:.3} s", begun.elapsed().as_secs_f64());
         }
         if failed > 0 {
-            eprintln!("weft: {failed} of {total} inputs failed");
+            crate::cli::say!("weft: {failed} of {total} inputs failed");
             return Ok(Status::No);
         }
         Ok(Status::Done)
@@ -210,6 +210,13 @@ fn probe(stages: &[Stage], operands: &Operands) -> Result<Vec<Effect>> {
             }
         }
         let effect = effect.unwrap_or_default();
+        let reads_nothing = bad.is_empty() && !effect.used && !effect.unsure && effect.templates.is_empty();
+        if reads_nothing {
+            bad.push(format!(
+                "{}{}: this stage does not look at the automaton of the stage before; write `-` where it belongs",
+                stage.place, stage.words
+            ));
+        }
         made.extend_from_slice(&effect.outputs);
         effects.push(effect);
     }

@@ -202,7 +202,7 @@ impl DecodeArgs {
         let missing: Vec<&str> =
             names.iter().map(String::as_str).filter(|n| weights.of(n).is_none() && !QUIET.contains(n)).collect();
         if !missing.is_empty() {
-            eprintln!("weft: note: no weight for {}: taken as 0 (--weights)", missing.join(", "));
+            crate::cli::say!("weft: note: no weight for {}: taken as 0 (--weights)", missing.join(", "));
         }
         let lms: Vec<String> = (0..self.models.len().max(self.rescore_lm.len())).map(model_feature).collect();
         let mut known: Vec<&str> = names.iter().chain(&lms).map(String::as_str).collect();

@@ -177,6 +177,6 @@ impl Env for ProcessEnv {
         Ok((shown, Shared::new(text)))
     }
     fn note(&mut self, line: &str) {
-        eprintln!("weft: {line}");
+        crate::cli::say!("weft: {line}");
     }
 }

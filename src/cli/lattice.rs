@@ -113,7 +113,7 @@ impl Sink<'_> {
                 self.failed += 1;
                 // What is wrong with a text has its file already.
                 let place = if matches!(e, Error::Text { .. }) { String::new() } else { format!("{file}: ") };
-                eprintln!("weft: {key}: {place}{e}");
+                crate::cli::say!("weft: {key}: {place}{e}");
                 Ok(())
             }
             Ok(()) => Ok(()),
@@ -147,7 +147,7 @@ impl Import {
             far.finish()?;
         }
         if failed > 0 {
-            eprintln!("weft: {failed} of {total} lattices failed");
+            crate::cli::say!("weft: {failed} of {total} lattices failed");
         }
         Ok(Status::from_answer(failed == 0))
     }

@@ -1,5 +1,14 @@
 //! The `weft` command: one file a subcommand, each a clap struct and a short `run`.
 
+/// A line on standard error. That nobody reads it (a closed pipe, a full disk) is no reason to end otherwise.
+macro_rules! say {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+pub(crate) use say;
+
 pub mod allocator;
 pub mod args;
 pub mod cascade;
@@ -74,7 +83,7 @@ pub fn main(argv: Vec<OsString>) -> ExitCode {
     let argv = match library_flags::take(&command, argv) {
         Ok(argv) => args::openfst_spelling(&command, argv),
         Err(e) => {
-            eprintln!("weft: {e}");
+            crate::cli::say!("weft: {e}");
             return ExitCode::from(2);
         }
     };
@@ -93,7 +102,7 @@ pub fn main(argv: Vec<OsString>) -> ExitCode {
         Ok(Status::No) => ExitCode::from(1),
         Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("weft: {}", env.told(&e));
+            crate::cli::say!("weft: {}", env.told(&e));
             ExitCode::from(2)
         }
     }

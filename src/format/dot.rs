@@ -63,11 +63,11 @@ pub fn write<W: Weight>(out: &mut impl Write, name: &str, fst: &FlatFst<W>, conf
     let drawer = Drawer { config, acceptor: config.acceptor && fst.is_acceptor() };
     let mut text = drawer.head();
     for s in std::iter::once(fst.start()).chain(fst.states().filter(|&s| s != fst.start())) {
-        drawer.state(&mut text, fst, s)?;
-        if text.len() >= 1 << 16 {
+        drawer.state(&mut text, fst, s, &mut |text| {
             out.write_all(text.as_bytes()).map_err(fail)?;
             text.clear();
-        }
+            Ok(())
+        })?;
     }
     text.push_str("}\n");
     out.write_all(text.as_bytes()).map_err(fail)
@@ -93,7 +93,8 @@ impl Drawer<'_> {
         self.number(&mut text, c.height as f64);
         text.push_str("\";\n");
         if !c.title.is_empty() {
-            text.push_str(&format!("label = \"{}\";\n", c.title));
+            let title = c.title.replace('\\', "\\\\").replace('"', "\\\"");
+            text.push_str(&format!("label = \"{title}\";\n"));
         }
         text.push_str("center = 1;\n");
         text.push_str(if c.portrait { "orientation = Portrait;\n" } else { "orientation = Landscape;\n" });
@@ -106,7 +107,14 @@ impl Drawer<'_> {
         text
     }
 
-    fn state<W: Weight>(&self, text: &mut String, fst: &FlatFst<W>, s: StateId) -> Result<()> {
+    /// Appends a state; `spill` gets the text whenever there is much of it, for a state may have very many arcs.
+    fn state<W: Weight>(
+        &self,
+        text: &mut String,
+        fst: &FlatFst<W>,
+        s: StateId,
+        spill: &mut impl FnMut(&mut String) -> Result<()>,
+    ) -> Result<()> {
         use std::fmt::Write;
         let c = self.config;
         let _ = write!(text, "{s} [label = \"");
@@ -130,6 +138,12 @@ impl Drawer<'_> {
             }
             self.weight(text, a.weight);
             let _ = writeln!(text, "\", fontsize = {}];", c.fontsize);
+            if text.len() >= 1 << 16 {
+                spill(text)?;
+            }
+        }
+        if text.len() >= 1 << 16 {
+            spill(text)?;
         }
         Ok(())
     }

@@ -212,7 +212,7 @@ fn create_with(name: &str, compress: bool) -> Result<Output> {
         }
         (Box::new(File::options().write(true).open(path).map_err(fail)?), None)
     } else {
-        let place = Place::new(fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())).map_err(fail)?;
+        let place = Place::new(path.to_path_buf()).map_err(fail)?;
         (Box::new(place.file()), Some(place))
     };
     let plain = BufWriter::with_capacity(BUFFER, out);

@@ -107,7 +107,7 @@ fn write_exact(out: &mut String, value: f64, precision: usize) {
         Some(m) => ("-", m),
         None => ("", mantissa),
     };
-    let trimmed = mantissa.trim_end_matches('0').trim_end_matches('.');
+    let trimmed = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
     out.push_str(sign);
     if exponent < -4 || exponent >= precision as i32 {
         let _ = write!(out, "{trimmed}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs());

@@ -15,8 +15,22 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Folders on the way are made.
+    /// Folders on the way are made. A file that is replaced must be one that may be written, and hands on who may use it.
     pub fn new(target: PathBuf) -> io::Result<Self> {
+        let target = pointed_to(target);
+        let old = match File::options().write(true).open(&target) {
+            Ok(old) => Some(old.metadata()?.permissions()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+            Err(e) => return Err(e),
+        };
+        let place = Self::beside(target)?;
+        if let Some(permissions) = old {
+            place.file.set_permissions(permissions)?;
+        }
+        Ok(place)
+    }
+
+    fn beside(target: PathBuf) -> io::Result<Self> {
         let folder = target.parent().filter(|p| !p.as_os_str().is_empty());
         if let Some(folder) = folder {
             fs::create_dir_all(folder)?;
@@ -64,6 +78,18 @@ impl Drop for Place {
             let _ = fs::remove_file(name);
         }
     }
+}
+
+/// Where symbolic links lead, also to files that are not there yet.
+fn pointed_to(mut target: PathBuf) -> PathBuf {
+    // The system gives up at 40.
+    for _ in 0..40 {
+        match fs::read_link(&target) {
+            Ok(next) => target = target.parent().map_or(next.clone(), |folder| folder.join(&next)),
+            Err(_) => break,
+        }
+    }
+    target
 }
 
 fn hidden_name(target: &Path) -> PathBuf {

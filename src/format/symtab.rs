@@ -59,10 +59,11 @@ pub fn read_text(name: &str, text: &str) -> Result<SymbolTable> {
         if symbol.is_empty() {
             return bad(1, "expected a symbol before the id");
         }
-        if let Some(tab) = symbol.find('\t').filter(|_| chosen.is_empty()) {
-            // A lost end of line would make one symbol of two.
-            let column = line.find(symbol).map_or(1, |at| line[..at + tab].chars().count() + 2);
-            return bad(column, "a line is a symbol, a tab and its id; there is more here");
+        // A lost end of line would make one symbol of two. Blanks in a symbol need a tab behind it.
+        let blank = if trimmed[..=cut].contains('\t') { '\t' } else { ' ' };
+        if let Some(at) = symbol.find(blank).filter(|_| chosen.is_empty()) {
+            let message = "a line is a symbol, a tab and its id; there is more here";
+            return Err(Error::in_line(name, n + 1, line, symbol[at + 1..].trim_start(), message));
         }
         table.add_with_key(symbol, key);
     }
@@ -153,6 +154,7 @@ mod tests {
             ("a\t-1\n", "t:1:3:"),
             ("\t4\n", "t:1:1:"),
             ("a\t1\nw5\t5w6\t6\n", "t:2:4:"),
+            ("b 2 3\n", "t:1:3:"),
         ] {
             let e = read_text("t", text).unwrap_err().to_string();
             assert!(e.starts_with(want), "{e}");

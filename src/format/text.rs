@@ -197,11 +197,11 @@ pub fn print<W: Weight>(out: &mut impl Write, name: &str, fst: &FlatFst<W>, conf
     let mut text = String::with_capacity(1 << 16);
     let order = std::iter::once(fst.start()).chain(fst.states().filter(|&s| s != fst.start()));
     for s in order {
-        p.state(&mut text, fst, s)?;
-        if text.len() >= (1 << 16) - 1024 {
+        p.state(&mut text, fst, s, &mut |text| {
             out.write_all(text.as_bytes()).map_err(|e| Error::io(name, e))?;
             text.clear();
-        }
+            Ok(())
+        })?;
     }
     out.write_all(text.as_bytes()).map_err(|e| Error::io(name, e))
 }
@@ -221,7 +221,14 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn state<W: Weight>(&self, text: &mut String, fst: &FlatFst<W>, s: StateId) -> Result<()> {
+    /// Appends a state; `spill` gets the text whenever there is much of it, for a state may have very many arcs.
+    fn state<W: Weight>(
+        &self,
+        text: &mut String,
+        fst: &FlatFst<W>,
+        s: StateId,
+        spill: &mut impl FnMut(&mut String) -> Result<()>,
+    ) -> Result<()> {
         let states = self.config.ssymbols.as_deref();
         for a in fst.arcs(s) {
             self.id(text, s as i64, states, "state")?;
@@ -238,6 +245,9 @@ impl Printer<'_> {
                 write_g(text, a.weight.to_f64(), self.config.precision);
             }
             text.push('\n');
+            if text.len() >= (1 << 16) - 1024 {
+                spill(text)?;
+            }
         }
         if fst.is_final(s) || fst.arcs(s).is_empty() {
             self.id(text, s as i64, states, "state")?;
@@ -247,6 +257,9 @@ impl Printer<'_> {
                 write_g(text, weight.to_f64(), self.config.precision);
             }
             text.push('\n');
+            if text.len() >= (1 << 16) - 1024 {
+                spill(text)?;
+            }
         }
         Ok(())
     }

@@ -65,6 +65,8 @@ impl Special {
 
 #[derive(Clone, Debug)]
 pub struct ComposeConfig {
+    /// What errors call the operation.
+    pub op: &'static str,
     pub filter: ComposeFilter,
     /// Trim the result.
     pub connect: bool,
@@ -75,14 +77,18 @@ pub struct ComposeConfig {
 
 impl Default for ComposeConfig {
     fn default() -> Self {
-        ComposeConfig { filter: ComposeFilter::Auto, connect: true, special: Special::default(), max_states: None }
+        ComposeConfig {
+            op: "compose",
+            filter: ComposeFilter::Auto,
+            connect: true,
+            special: Special::default(),
+            max_states: None,
+        }
     }
 }
 
-const OP: &str = "compose";
-
 pub fn compose<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig) -> Result<FlatFst<W>> {
-    compatible_symbols(OP, a.osyms.as_deref(), b.isyms.as_deref())?;
+    compatible_symbols(config.op, a.osyms.as_deref(), b.isyms.as_deref())?;
     let fst = product(a, b, config)?.0.with_symbols(a.isyms.clone(), b.osyms.clone());
     Ok(if config.connect { connect(fst) } else { fst })
 }
@@ -123,7 +129,7 @@ pub fn product<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig
         sorted_b = true;
     }
     if a.num_states() >= 1 << 30 {
-        return Err(Error::op(OP, "the first automaton has 2^30 states or more"));
+        return Err(Error::op(config.op, "the first automaton has 2^30 states or more"));
     }
     check_special(&a, &b, special)?;
     let mut c = Composer {
@@ -162,10 +168,10 @@ fn check_special<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, special: &Special) -
     }
     let given: Vec<Label> = [special.phi, special.rho, special.sigma].into_iter().flatten().collect();
     if given.iter().any(|&l| l == EPSILON || l == NO_LABEL) {
-        return Err(Error::op(OP, "a special label (phi, rho, sigma) cannot be 0 or -1"));
+        return Err(Error::op("compose", "a special label (phi, rho, sigma) cannot be 0 or -1"));
     }
     if (1..given.len()).any(|i| given[..i].contains(&given[i])) {
-        return Err(Error::op(OP, "phi, rho and sigma must be different labels"));
+        return Err(Error::op("compose", "phi, rho and sigma must be different labels"));
     }
     let (mut other, which): (Box<dyn Iterator<Item = Label>>, &str) = if special.on_first {
         (Box::new(b.all_arcs().iter().map(|x| x.ilabel)), "second")
@@ -173,7 +179,9 @@ fn check_special<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, special: &Special) -
         (Box::new(a.all_arcs().iter().map(|x| x.olabel)), "first")
     };
     match other.find(|&l| special.has(l)) {
-        Some(l) => Err(Error::op(OP, format!("the special label {l} is an ordinary label of the {which} operand"))),
+        Some(l) => {
+            Err(Error::op("compose", format!("the special label {l} is an ordinary label of the {which} operand")))
+        }
         None => Ok(()),
     }
 }
@@ -246,7 +254,7 @@ impl<W: Weight> Composer<'_, W> {
         while (s as usize) < self.table.len() {
             if self.table.len() > limit {
                 return Err(Error::limit(
-                    OP,
+                    self.config.op,
                     format!("{limit} states"),
                     "the product grows larger; prune the operands, or raise --max-states",
                 ));
@@ -378,7 +386,7 @@ impl<W: Weight> Composer<'_, W> {
             [] => Ok(None),
             [one] => Ok(Some(*one)),
             several => Err(Error::op(
-                OP,
+                "compose",
                 format!(
                     "state {s} has {} phi arcs, and a failure leads to one place; \
                      where several are meant, make them epsilons",
@@ -476,7 +484,7 @@ impl<W: Weight> Composer<'_, W> {
 }
 
 fn phi_cycle(state: StateId) -> Error {
-    Error::op(OP, format!("the phi arcs form a cycle through state {state}: a failure must end somewhere"))
+    Error::op("compose", format!("the phi arcs form a cycle through state {state}: a failure must end somewhere"))
 }
 
 #[cfg(test)]

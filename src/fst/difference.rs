@@ -25,7 +25,7 @@ pub fn difference<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeCon
     // The complement has no epsilons, so every filter gives the same, but for the one that would forbid those of `a`, too:
     // OpenFst does not heed it.
     let filter = if config.filter == ComposeFilter::Null { ComposeFilter::Auto } else { config.filter };
-    compose(a, &complement, &ComposeConfig { special, filter, ..config.clone() })
+    compose(a, &complement, &ComposeConfig { op: OP, special, filter, ..config.clone() })
 }
 
 /// The complement of `b`: state 0 is the sink, state s + 1 stands for state s.

@@ -7,11 +7,13 @@ use super::flat::FlatFst;
 use super::semiring::Weight;
 use crate::error::{Error, Result};
 
+const OP: &str = "intersect";
+
 pub fn intersect<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig) -> Result<FlatFst<W>> {
     for (fst, which) in [(a, "first"), (b, "second")] {
         if let Some((s, arc)) = fst.transitions().find(|(_, x)| x.ilabel != x.olabel) {
             return Err(Error::op(
-                "intersect",
+                OP,
                 format!(
                     "the {which} operand is a transducer (state {s} has an arc {}:{}); project it first, or compose",
                     arc.ilabel, arc.olabel
@@ -19,5 +21,5 @@ pub fn intersect<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConf
             ));
         }
     }
-    compose(a, b, config)
+    compose(a, b, &ComposeConfig { op: OP, ..config.clone() })
 }

@@ -111,18 +111,17 @@ impl SymbolTable {
 
     /// Adds a symbol with a key; a symbol that is there keeps its old key, which is returned.
     pub fn add_with_key(&mut self, symbol: &str, key: i64) -> i64 {
-        if let Some(old) = self.key(symbol) {
-            return old;
+        self.table();
+        let Some(mut table) = self.by_symbol.take() else { return key };
+        let hash = FxBuildHasher.hash_one(symbol);
+        let old = table.find(hash, |&i| self.symbol_at(i as usize) == symbol).map(|&i| self.keys[i as usize]);
+        if old.is_none() {
+            self.push(symbol, key);
+            let i = self.len() as u32 - 1;
+            table.insert_unique(hash, i, |i| FxBuildHasher.hash_one(self.symbol_at(*i as usize)));
         }
-        let table = self.by_symbol.take();
-        self.push(symbol, key);
-        let i = self.len() as u32 - 1;
-        if let Some(mut t) = table {
-            let hash = |i: &u32| FxBuildHasher.hash_one(self.symbol_at(*i as usize));
-            t.insert_unique(hash(&i), i, hash);
-            self.by_symbol = OnceLock::from(t);
-        }
-        key
+        self.by_symbol = OnceLock::from(table);
+        old.unwrap_or(key)
     }
 
     /// Appends without looking whether the symbol is there: for readers of tables that a program wrote.

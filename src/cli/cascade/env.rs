@@ -96,6 +96,8 @@ pub struct Effect {
     pub unsure: bool,
     /// Wrote text to the output of the input.
     pub printed: bool,
+    /// Looked at what the stage before made.
+    pub used: bool,
     /// Read the input as text (`compile` as the first stage).
     pub reads_text: bool,
     /// Files it writes.
@@ -282,7 +284,10 @@ impl<'a> ProbeEnv<'a> {
 impl Env for ProbeEnv<'_> {
     fn get(&mut self, name: Option<&str>) -> Result<Shared<AnyFst>> {
         match named(name) {
-            None => Ok(Shared::new(self.fst.clone())),
+            None => {
+                self.effect.used = true;
+                Ok(Shared::new(self.fst.clone()))
+            }
             Some(n) if self.later(n) => Ok(Shared::new(self.fst.clone())),
             Some(n) => {
                 let found = self.operands.fst(n);
@@ -335,7 +340,7 @@ impl Env for ProbeEnv<'_> {
     fn read_text(&mut self, name: &str) -> Result<(String, Shared<String>)> {
         match named(Some(name)) {
             None => {
-                self.effect.reads_text = true;
+                (self.effect.reads_text, self.effect.used) = (true, true);
                 Ok((String::new(), Shared::default()))
             }
             Some(n) if self.later(n) => Ok((String::new(), Shared::default())),

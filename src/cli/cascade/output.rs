@@ -122,12 +122,16 @@ impl<'a> Output<'a> {
     }
 
     fn say(&self, line: &str) {
-        self.bar.suspend(|| eprintln!("weft: {line}"));
+        self.bar.suspend(|| crate::cli::say!("weft: {line}"));
     }
 
     /// Puts the common outputs in place.
     pub fn finish(self) -> Result<()> {
         self.bar.finish_and_clear();
+        if self.total > 0 && self.failed == self.total {
+            // Nothing was made that could take the place of an earlier result.
+            return Ok(());
+        }
         self.text.commit()?;
         for (name, text) in self.gathered {
             io::create(&name)?.write_and_commit(&text)?;

@@ -10,6 +10,7 @@ use super::inputs::{Inputs, Job, Loaded};
 use super::output::{Final, Output, write_automaton_text};
 use super::script::Stage;
 use super::stats::{Row, Size};
+use crate::cli::args::thread_pool;
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
 use crate::format::{binary, io, template};
@@ -173,10 +174,7 @@ struct Collector<'o, 'i> {
 
 /// Runs every input on `threads` threads.
 pub fn run(cascade: &Cascade, inputs: &Inputs, threads: usize, output: &mut Output) -> Result<()> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|e| Error::usage(format!("cannot start {threads} threads: {e}")))?;
+    let pool = thread_pool(threads)?;
     // A thread may be this many inputs ahead of the one that is to be written next.
     let window = 4 * pool.current_num_threads().max(1);
     let jobs = Mutex::new(inputs.jobs().enumerate());

@@ -151,12 +151,12 @@ struct Counts {
 
 impl Counts {
     fn add(&mut self, done: &Done, bar: &ProgressBar) {
-        let say = |line: String| bar.suspend(|| eprintln!("weft: sentence {}: {line}", done.number));
+        let say = |line: String| bar.suspend(|| crate::cli::say!("weft: sentence {}: {line}", done.number));
         for note in &done.notes {
             say(note.clone());
         }
         if let Some(stats) = &done.stats {
-            bar.suspend(|| eprintln!("{stats}"));
+            bar.suspend(|| crate::cli::say!("{stats}"));
         }
         match (&done.failure, &done.exactness) {
             (Some(why), _) => {
@@ -191,7 +191,7 @@ impl Counts {
         if self.failed > 0 {
             parts.push(format!("{} failed", self.failed));
         }
-        eprintln!("weft: {}", parts.join("; "));
+        crate::cli::say!("weft: {}", parts.join("; "));
         if self.failed > 0 { Status::No } else { Status::Done }
     }
 }

@@ -79,7 +79,7 @@ impl Cmd {
         self.report.run(&metric, &self.texts, |hyp: &Sentences| {
             let apart = if warn { hyp.iter().filter(|line| line.ends_with(" .")).count() } else { 0 };
             if apart >= TOKENISED {
-                eprintln!(
+                crate::cli::say!(
                     "weft: {}: {apart} sentences end in a full stop with a space before it: text that is tokenised already? \
                      --tokenize none takes it as it is, --force is for text that is meant so",
                     hyp.file

@@ -88,7 +88,7 @@ impl Pair {
                 (false, false) => return Ok(Status::Done),
                 (first, _) => {
                     let place = if first { &self.b } else { &self.a };
-                    eprintln!("weft: {op}: key {begin:?} is missing from {place}");
+                    crate::cli::say!("weft: {op}: key {begin:?} is missing from {place}");
                     return Ok(Status::No);
                 }
             }
@@ -101,7 +101,7 @@ impl Pair {
                         return Ok(Status::Done);
                     }
                     let place = if left.is_none() { &self.a } else { &self.b };
-                    eprintln!("weft: {op}: key {:?} is missing from {place}", e.key);
+                    crate::cli::say!("weft: {op}: key {:?} is missing from {place}", e.key);
                     return Ok(Status::No);
                 }
                 (Some(x), Some(y)) => (x, y),
@@ -110,11 +110,11 @@ impl Pair {
                 return Ok(Status::Done);
             }
             if x.key != y.key {
-                eprintln!("weft: {op}: different keys, {:?} and {:?}", x.key, y.key);
+                crate::cli::say!("weft: {op}: different keys, {:?} and {:?}", x.key, y.key);
                 return Ok(Status::No);
             }
             if !same(&x.fst, &y.fst)? {
-                eprintln!("weft: {op}: the automata of key {:?} are not {what}", x.key);
+                crate::cli::say!("weft: {op}: the automata of key {:?} are not {what}", x.key);
                 return Ok(Status::No);
             }
             left = a.next_entry()?;

@@ -7,7 +7,7 @@ use crate::cli::env::Status;
 use crate::error::{Error, Result};
 use crate::format::binary::Container;
 use crate::format::far::FarWriter;
-use crate::format::{io, pairs, symtab};
+use crate::format::{io, pairs, separator, symtab};
 use crate::fst::any::AnyFst;
 use crate::fst::flat::{Arc, Builder, FlatFst, Label};
 use crate::fst::semiring::Weight;
@@ -128,7 +128,8 @@ impl Cmd {
             return Ok(text.chars().map(|c| c as Label).collect());
         }
         let mut labels = vec![];
-        for token in text.split([' ', '\t', '\n', '\r']).filter(|t| !t.is_empty()) {
+        let between = |c: char| c == '\n' || separator::chosen().unwrap_or(&[' ', '\t', '\r']).contains(&c);
+        for token in text.split(between).filter(|t| !t.is_empty()) {
             let at = token.as_ptr() as usize - text.as_ptr() as usize;
             let label = match table {
                 Some(table) => table.key(token).or(unknown).ok_or_else(|| {

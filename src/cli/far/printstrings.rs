@@ -8,7 +8,7 @@ use crate::cli::env::Status;
 use crate::error::{Error, Result};
 use crate::format::far::MergedReader;
 use crate::format::number::write_g;
-use crate::format::{io, symtab};
+use crate::format::{io, separator, symtab};
 use crate::fst::flat::{FlatFst, Label, NO_STATE};
 use crate::fst::semiring::Weight;
 use crate::fst::symbols::SymbolTable;
@@ -57,6 +57,7 @@ impl Cmd {
             .next()
             .ok_or_else(|| Error::usage("--far-field-separator needs a character"))?;
         let mut far = MergedReader::open(&self.files)?;
+        let name = if self.files.is_empty() { "standard input".to_string() } else { self.files.join(", ") };
         let mut out = io::create("-")?;
         let mut namer = Namer::default();
         let mut number = 0;
@@ -78,7 +79,7 @@ impl Cmd {
             }));
             // An entry that is no string keeps its place in the output, and the others go on.
             let (text, weight) = read.unwrap_or_else(|message| {
-                eprintln!("weft: far printstrings: entry {:?}: {message}", entry.key);
+                crate::cli::say!("weft: {name}: far printstrings: entry {:?}: {message}", entry.key);
                 failed += 1;
                 (vec![], None)
             });
@@ -144,6 +145,8 @@ fn labels<W: Weight>(fst: &FlatFst<W>) -> std::result::Result<(Vec<Label>, f64),
 
 fn spell(labels: &[Label], tokens: TokenType, table: Option<&SymbolTable>) -> std::result::Result<Vec<u8>, String> {
     let mut text = Vec::with_capacity(labels.len() * 4);
+    // OpenFst writes the last of the characters between symbols, and the first between fields.
+    let between = separator::chosen().and_then(|c| c.last().copied()).unwrap_or(' ');
     for (i, &label) in labels.iter().enumerate() {
         match tokens {
             TokenType::Byte if label == 0 => {}
@@ -158,7 +161,7 @@ fn spell(labels: &[Label], tokens: TokenType, table: Option<&SymbolTable>) -> st
             }
             TokenType::Symbol => {
                 if i > 0 {
-                    text.push(b' ');
+                    text.extend_from_slice(between.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 match table {
                     None => text.extend_from_slice(label.to_string().as_bytes()),

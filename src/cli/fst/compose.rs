@@ -19,14 +19,20 @@ pub struct ProductOptions {
     /// Trim the result
     #[arg(long, default_value_t = true, action = clap::ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     connect: bool,
-    /// Stop with an error when the product has more states
+    /// Stop with an error when the product has more states (0: no limit, as without it)
     #[arg(long, value_name = "N")]
     max_states: Option<usize>,
 }
 
 impl ProductOptions {
     pub fn config(&self, special: Special) -> ComposeConfig {
-        ComposeConfig { filter: self.compose_filter, connect: self.connect, special, max_states: self.max_states }
+        ComposeConfig {
+            filter: self.compose_filter,
+            connect: self.connect,
+            special,
+            max_states: self.max_states.filter(|&n| n > 0),
+            ..Default::default()
+        }
     }
 }
 

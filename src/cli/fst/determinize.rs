@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::io::Unary;
+use super::io::{Unary, weight_text};
 use super::prune::threshold;
 use crate::cli::env::{Env, Status};
 use crate::error::Result;
@@ -23,7 +23,7 @@ pub struct Cmd {
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = -1)]
     nstate: i64,
     /// Keep only paths within this weight of the best (tropical only)
-    #[arg(long, value_name = "WEIGHT", allow_hyphen_values = true)]
+    #[arg(long, value_parser = weight_text, value_name = "WEIGHT", allow_hyphen_values = true)]
     weight: Option<String>,
     /// Input label of the arcs that emit what output is left at a final state
     #[arg(long, value_name = "LABEL", allow_negative_numbers = true, default_value_t = 0)]
@@ -31,7 +31,7 @@ pub struct Cmd {
     /// Number the labels of several such arcs at one state upwards from there
     #[arg(long)]
     increment_subsequential_label: bool,
-    /// Stop with an error when the result reaches this many states (0: no limit)
+    /// Stop with an error when the result has more states (0: no limit)
     #[arg(long, value_name = "N", default_value_t = 0)]
     max_states: usize,
     #[command(flatten)]

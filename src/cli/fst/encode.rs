@@ -1,5 +1,6 @@
 use clap::Args;
 
+use super::io::distinct;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
 use crate::fst::encode::{EncodeTable, decode, encode};
@@ -54,6 +55,9 @@ impl Cmd {
     }
 
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        if !self.decode {
+            distinct(&[Some(&self.codex), self.output.as_deref().or(self.out.as_deref())])?;
+        }
         let fst = env.take(Some(&self.input))?;
         let result = map_fst!(fst, f => self.go(env, f))?;
         env.put(self.output.as_deref().or(self.out.as_deref()), result)?;

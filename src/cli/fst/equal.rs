@@ -1,5 +1,6 @@
 use clap::Args;
 
+use super::io::nearness;
 use crate::cli::env::{Env, Status};
 use crate::error::Result;
 use crate::fst::any::{AnyFst, mixed};
@@ -26,6 +27,7 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        nearness(self.delta)?;
         let (a, b) = (env.get(Some(&self.a))?, env.get(self.b.as_deref())?);
         let difference = match (&*a, &*b) {
             (AnyFst::Standard(f), AnyFst::Standard(g)) => first_difference(f, g, self.delta),

@@ -2,6 +2,39 @@
 
 use clap::Args;
 
+use crate::error::{Error, Result};
+use crate::format::io::is_stdio;
+use crate::format::number::parse_weight;
+
+/// Several results of one command go to different places; nothing or `-` is standard output.
+pub fn distinct(outputs: &[Option<&str>]) -> Result<()> {
+    let places: Vec<&str> =
+        outputs.iter().map(|o| o.filter(|name| !is_stdio(name)).unwrap_or("standard output")).collect();
+    for (i, place) in places.iter().enumerate() {
+        if places[..i].contains(place) {
+            return Err(Error::usage(format!(
+                "two results would both go to {place}; name another file for one of them"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// How far apart equal weights may be.
+pub fn nearness(delta: f32) -> Result<()> {
+    if delta >= 0.0 && delta.is_finite() {
+        return Ok(());
+    }
+    Err(Error::usage(format!("--delta {delta}: expected a number, 0 or more")))
+}
+
+/// A weight as the text of an option: whether it fits the semiring shows when there is an automaton.
+pub fn weight_text(text: &str) -> std::result::Result<String, String> {
+    // Numbers that are too large for any semiring get their message with the others.
+    let number = text.is_empty() || parse_weight(text).is_some() || text.parse::<f64>().is_ok_and(|x| !x.is_nan());
+    if number { Ok(text.to_string()) } else { Err("expected a number or Infinity".into()) }
+}
+
 /// `[IN] [OUT]`, or `[IN] -o OUT`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Unary {

@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::io::Unary;
+use super::io::{Unary, weight_text};
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
 use crate::format::number::weight_from;
@@ -22,7 +22,7 @@ pub struct Cmd {
     #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
     power: f64,
     /// The weight of plus and times (nothing: changes nothing)
-    #[arg(long, value_name = "WEIGHT", default_value = "", allow_hyphen_values = true)]
+    #[arg(long, value_parser = weight_text, value_name = "WEIGHT", default_value = "", allow_hyphen_values = true)]
     weight: String,
     #[command(flatten)]
     io: Unary,

@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::io::Unary;
+use super::io::{Unary, distinct};
 use crate::cli::env::{Env, Status};
 use crate::error::Result;
 use crate::fst::any::AnyFst;
@@ -31,6 +31,9 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        if let Some(second) = &self.out2 {
+            distinct(&[self.io.output(), Some(second)])?;
+        }
         let fst = env.take(self.io.input())?;
         let config = MinimizeConfig { delta: self.delta, allow_nondet: self.allow_nondet };
         match &self.out2 {

@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::io::Unary;
+use super::io::{Unary, weight_text};
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
 use crate::format::number::weight_from;
@@ -13,7 +13,7 @@ use crate::map_fst;
 #[command(after_help = "Example:\n  weft fst prune --weight 3 acc.fst pruned.fst")]
 pub struct Cmd {
     /// How much worse than the best path a path may be
-    #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
+    #[arg(long, value_parser = weight_text, value_name = "WEIGHT", allow_negative_numbers = true)]
     weight: Option<String>,
     /// Keep at most this many states, the best first (-1: no limit)
     #[arg(long, default_value_t = -1, allow_negative_numbers = true)]

@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::io::Unary;
+use super::io::{Unary, weight_text};
 use super::prune::{state_limit, threshold};
 use super::shortestdistance::QueueType;
 use crate::cli::env::{Env, Status};
@@ -23,7 +23,7 @@ pub struct Cmd {
     #[arg(long, default_value_t = -1, allow_negative_numbers = true)]
     nstate: i64,
     /// Prune the result: how much worse than the best path a path may be
-    #[arg(long, value_name = "WEIGHT")]
+    #[arg(long, value_parser = weight_text, value_name = "WEIGHT")]
     weight: Option<String>,
     /// Accepted as in OpenFst; the engine picks the order of its work, and the result is the same
     #[arg(long, value_enum, default_value_t, hide = true)]

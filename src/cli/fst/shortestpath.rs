@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::io::Unary;
+use super::io::{Unary, weight_text};
 use super::prune::{state_limit, threshold};
 use super::shortestdistance::QueueType;
 use crate::cli::env::{Env, Status};
@@ -19,7 +19,7 @@ pub struct Cmd {
     #[arg(long)]
     unique: bool,
     /// How much worse than the best a path may be
-    #[arg(long, value_name = "WEIGHT", allow_negative_numbers = true)]
+    #[arg(long, value_parser = weight_text, value_name = "WEIGHT", allow_negative_numbers = true)]
     weight: Option<String>,
     /// Stop when the search has made this many states (-1: no limit)
     #[arg(long, default_value_t = -1, allow_negative_numbers = true)]

@@ -2,7 +2,7 @@ use std::sync::Arc as Shared;
 
 use clap::Args;
 
-use super::io::Unary;
+use super::io::{Unary, distinct};
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
 use crate::format::{pairs, symtab};
@@ -49,6 +49,12 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        for saved in [&self.save_isymbols, &self.save_osymbols].into_iter().flatten() {
+            distinct(&[Some(saved), self.io.output()])?;
+        }
+        if let (Some(a), Some(b)) = (&self.save_isymbols, &self.save_osymbols) {
+            distinct(&[Some(a), Some(b)])?;
+        }
         let mut fst = env.take(self.io.input())?;
         for (file, table, side) in
             [(&self.save_isymbols, fst.isyms(), "input"), (&self.save_osymbols, fst.osyms(), "output")]

@@ -75,7 +75,7 @@ impl Cmd {
             }
             out.commit()?;
         }
-        eprintln!("weft: {} words; ln-likelihood of class pairs {:.4} a word", done.words.len(), done.gain);
+        crate::cli::say!("weft: {} words; ln-likelihood of class pairs {:.4} a word", done.words.len(), done.gain);
         Ok(Status::Done)
     }
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::cli::args::thread_pool;
 use crate::cli::env::Status;
 use crate::cli::memory::memory_size;
 use crate::error::{Error, Result};
@@ -79,20 +80,19 @@ enum Kind {
 impl Cmd {
     pub fn run(&self) -> Result<Status> {
         let options = self.options()?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads).build();
-        let pool = pool.map_err(|e| Error::usage(format!("cannot start {} threads: {e}", self.threads)))?;
+        let pool = thread_pool(self.threads)?;
         let bar = Bar::new();
         let summary = pool.install(|| estimate(&options, &self.output, &bar));
         bar.clear();
         let summary = summary?;
         if self.smoothing == Kind::Stupid {
-            eprintln!("weft: note: the scores of stupid back-off are not normalised");
+            crate::cli::say!("weft: note: the scores of stupid back-off are not normalised");
         }
         if summary.skipped {
-            eprintln!("weft: note: <s>, </s> or <unk> in the text was taken as a blank");
+            crate::cli::say!("weft: note: <s>, </s> or <unk> in the text was taken as a blank");
         }
         for order in &summary.fell_back {
-            eprintln!("weft: note: the fallback discounts were taken for {order}-grams");
+            crate::cli::say!("weft: note: the fallback discounts were taken for {order}-grams");
         }
         Ok(Status::Done)
     }

@@ -11,7 +11,8 @@ mod query;
 use clap::{Args, Subcommand};
 
 use super::env::Status;
-use crate::error::{Error, Result};
+use crate::cli::args::thread_pool;
+use crate::error::Result;
 
 pub use apply::LmApply;
 
@@ -53,6 +54,5 @@ impl LmArgs {
 
 /// Runs `work` on this many threads; 0 is one a processor.
 pub(crate) fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|e| Error::usage(format!("cannot start {threads} threads: {e}")))?.install(work)
+    thread_pool(threads)?.install(work)
 }

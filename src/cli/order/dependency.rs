@@ -127,7 +127,7 @@ impl Cmd {
             out.push('\n');
         }
         if missing > 0 {
-            eprintln!("weft: {missing} lists are missing; there is an empty line for each");
+            crate::cli::say!("weft: {missing} lists are missing; there is an empty line for each");
         }
         io::create(&self.output)?.write_and_commit(out.as_bytes())?;
         Ok(Status::Done)
@@ -251,7 +251,7 @@ impl Cmd {
                 best = (lambda, now);
             }
         }
-        eprintln!("weft: lambda {:.2}: BLEU {:.2}; without the trees {without:.2}", best.0, best.1);
+        crate::cli::say!("weft: lambda {:.2}: BLEU {:.2}; without the trees {without:.2}", best.0, best.1);
         Ok(best.0)
     }
 }

@@ -41,7 +41,12 @@ impl Cmd {
         let built = with_threads(self.threads, || index::build(&texts, self.order, &self.output, &bar));
         bar.clear();
         let seen = built?;
-        eprintln!("weft: {} words, {} of them different, in {} sentences", seen.words, seen.vocabulary, seen.sentences);
+        crate::cli::say!(
+            "weft: {} words, {} of them different, in {} sentences",
+            seen.words,
+            seen.vocabulary,
+            seen.sentences
+        );
         Ok(Status::Done)
     }
 }

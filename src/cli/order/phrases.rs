@@ -93,7 +93,7 @@ impl Cmd {
         } else {
             with_threads(self.threads, || table.write(&self.output, orders))?
         };
-        eprintln!(
+        crate::cli::say!(
             "weft: {written} phrases of {} bags in {} words of {} sentences, {seconds:.1} s, {:.0} words a second",
             bags.len(),
             seen.words,
@@ -131,8 +131,8 @@ fn print_stats(bags: &[Bag], table: &impl Phrases, orders: Orders) {
         of.0 += 1;
         of.1 += table.phrases(bag, orders).len();
     }
-    eprintln!("words\tbags\tphrases a bag");
+    crate::cli::say!("words\tbags\tphrases a bag");
     for (size, (bags, phrases)) in sizes {
-        eprintln!("{size}\t{bags}\t{:.1}", phrases as f64 / bags as f64);
+        crate::cli::say!("{size}\t{bags}\t{:.1}", phrases as f64 / bags as f64);
     }
 }

@@ -47,7 +47,10 @@ fn phrases(args: &OrderArgs, lines: &[Sentence], orders: Orders, pairs: bool) ->
     if let Some(name) = &args.index {
         let index = Index::open(name)?;
         if orders.most > index.order {
-            eprintln!("weft: note: {name} has phrases of up to {} words; --orders asks for {orders}", index.order);
+            crate::cli::say!(
+                "weft: note: {name} has phrases of up to {} words; --orders asks for {orders}",
+                index.order
+            );
         }
         return Ok(Box::new(index));
     }
@@ -77,17 +80,17 @@ fn note_missing(name: &str, table: &NgramTable, orders: Orders, pairs: bool) {
     let missing: Vec<String> =
         (1..longest).filter(useful).filter(|&n| !table.has_length(n)).map(|n| n.to_string()).collect();
     if longest == 0 {
-        eprintln!("weft: note: {name} has no phrases: words will stand alone");
+        crate::cli::say!("weft: note: {name} has no phrases: words will stand alone");
     } else if !missing.is_empty() {
         let missing = missing.join(", ");
         let most = orders.most.max(longest);
-        eprintln!(
+        crate::cli::say!(
             "weft: note: {name} has no phrases of lengths {missing}, which bags need that others cannot make up; \
              `weft order phrases --orders 1-{most}` writes them"
         );
     }
     if pairs && longest > 0 && !table.has_pairs() {
-        eprintln!("weft: note: {name} has no orders of pairs (--no-pairs): the feature Before is left out");
+        crate::cli::say!("weft: note: {name} has no orders of pairs (--no-pairs): the feature Before is left out");
     }
 }
 
@@ -232,14 +235,14 @@ struct Counts {
 impl Counts {
     fn add(&mut self, done: &Done, number: usize, bar: &ProgressBar) {
         if let Some(stats) = &done.stats {
-            bar.suspend(|| eprintln!("{stats}"));
+            bar.suspend(|| crate::cli::say!("{stats}"));
         }
         if let Some(note) = &done.note {
-            bar.suspend(|| eprintln!("weft: bag {number}: {note}"));
+            bar.suspend(|| crate::cli::say!("weft: bag {number}: {note}"));
         }
         if let Some(why) = &done.failure {
             self.failed += 1;
-            bar.suspend(|| eprintln!("weft: bag {number}: {why}"));
+            bar.suspend(|| crate::cli::say!("weft: bag {number}: {why}"));
             bar.set_message(format!("{} failed", self.failed));
             return;
         }
@@ -264,7 +267,7 @@ impl Counts {
     fn report(&self, total: usize, config: &OrderConfig) -> Status {
         let say = |numbers: &[usize], what: &str| {
             if !numbers.is_empty() {
-                eprintln!("weft: {} {what} (bags {})", numbers.len(), ranges(numbers));
+                crate::cli::say!("weft: {} {what} (bags {})", numbers.len(), ranges(numbers));
             }
         };
         say(&self.wider, "pruned less, for nothing was left");
@@ -279,7 +282,7 @@ impl Counts {
         let bags = if total == 1 { "bag" } else { "bags" };
         let failed = if self.failed > 0 { format!("; {} failed", self.failed) } else { String::new() };
         let exact = self.exact;
-        eprintln!(
+        crate::cli::say!(
             "weft: {total} {bags}: {chosen} with phrases of orders {}; {exact} searched exactly{failed}",
             config.orders
         );

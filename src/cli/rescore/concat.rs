@@ -7,6 +7,7 @@ use std::io::IsTerminal;
 use clap::Args;
 use rayon::prelude::*;
 
+use crate::cli::args::thread_pool;
 use crate::cli::cascade::inputs::{Inputs, Job, Loaded, plain_key};
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
@@ -91,10 +92,7 @@ impl Concat {
         let mut target = self.target(&sentences)?;
         let width = sentences.iter().map(|s| s.key.len()).max().unwrap_or(0);
         let numbers = sentences.iter().all(|s| s.key.bytes().all(|b| b.is_ascii_digit()));
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.threads)
-            .build()
-            .map_err(|e| Error::usage(format!("cannot start {} threads: {e}", self.threads)))?;
+        let pool = thread_pool(self.threads)?;
         let (total, mut failed) = (sentences.len(), 0);
         let mut open = sentences.into_iter();
         // A few at a time, so that only these are in memory.
@@ -117,7 +115,7 @@ impl Concat {
                 }
                 if let Err(e) = written {
                     failed += 1;
-                    eprintln!("weft: sentence {key}: {e}");
+                    crate::cli::say!("weft: sentence {key}: {e}");
                 }
             }
         }
@@ -125,7 +123,7 @@ impl Concat {
             far.finish()?;
         }
         if failed > 0 {
-            eprintln!("weft: {failed} of {total} sentences failed");
+            crate::cli::say!("weft: {failed} of {total} sentences failed");
         }
         Ok(Status::from_answer(failed == 0))
     }
@@ -205,7 +203,7 @@ fn grouped(file: &str, text: &str, jobs: Vec<Job>) -> Result<Vec<Sentence>> {
     let mut left: Vec<&str> = by_key.values().flatten().map(|job| &*job.name).collect();
     left.sort_unstable();
     if let Some(first) = left.first() {
-        eprintln!("weft: {file}: {} inputs are parts of no sentence, {first} the first", left.len());
+        crate::cli::say!("weft: {file}: {} inputs are parts of no sentence, {first} the first", left.len());
     }
     if sentences.is_empty() {
         return Err(Error::usage(format!("{file}: the file is empty, expected a line of keys a sentence")));

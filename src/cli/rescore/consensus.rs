@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{RescoreStage, alone, prints};
+use crate::cli::args::thread_pool;
 use crate::cli::cascade::RunArgs;
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
@@ -121,10 +122,7 @@ impl Cmd {
     fn sampled(&self, file: &str) -> Result<Status> {
         let output = self.run.output.as_deref().unwrap_or("-");
         prints(Some(output), true)?;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.run.threads)
-            .build()
-            .map_err(|e| Error::usage(format!("cannot start {} threads: {e}", self.run.threads)))?;
+        let pool = thread_pool(self.run.threads)?;
         let most = 2 * pool.current_num_threads();
         let mut sentences = Sentences::open(file)?;
         let mut out = io::create(output)?;
@@ -149,14 +147,14 @@ impl Cmd {
                 let line = match answer {
                     Ok(answer) => {
                         if let Some(note) = self.stage.doubt(&answer) {
-                            eprintln!("weft: {name}: sentence {number}: {note}");
+                            crate::cli::say!("weft: {name}: sentence {number}: {note}");
                         }
                         let order = answer.order.iter().map(|&p| Shown::Number(p as i64)).collect::<Vec<_>>();
                         self.stage.show(number, &order, &answer)
                     }
                     Err(e) => {
                         failed += 1;
-                        eprintln!("weft: sentence {number}: {e}");
+                        crate::cli::say!("weft: sentence {number}: {e}");
                         if self.stage.json {
                             Line::Failure { sentence: number, error: e.to_string() }.text()
                         } else {
@@ -172,7 +170,7 @@ impl Cmd {
         }
         out.commit()?;
         if failed > 0 {
-            eprintln!("weft: {failed} of {number} sentences failed");
+            crate::cli::say!("weft: {failed} of {number} sentences failed");
         }
         Ok(Status::from_answer(failed == 0))
     }

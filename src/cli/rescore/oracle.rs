@@ -104,7 +104,7 @@ impl Cmd {
         let status = self.run.run(&[alone(OP, RescoreStage::RescoreOracle(stage))])?;
         let (sentences, total) = *common.total.lock().unwrap_or_else(PoisonError::into_inner);
         if sentences > 0 {
-            eprintln!("weft: {}", show_corpus(sentences, &total));
+            crate::cli::say!("weft: {}", show_corpus(sentences, &total));
         }
         Ok(status)
     }

@@ -74,7 +74,7 @@ impl Cmd {
         let filter = self.filter()?;
         let kept = with_threads(self.threads, || self.filter_rules(&filter))?;
         if kept.read > 0 && kept.kept == 0 {
-            eprintln!("weft: note: none of {} rules was kept", kept.read);
+            crate::cli::say!("weft: note: none of {} rules was kept", kept.read);
         }
         Ok(Status::Done)
     }

@@ -77,12 +77,17 @@ impl RoomArgs {
 /// Says what was passed over.
 fn tell(summary: &Summary) {
     if summary.empty > 0 {
-        eprintln!("weft: note: {} of {} pairs have an empty side and were passed over", summary.empty, summary.pairs);
+        crate::cli::say!(
+            "weft: note: {} of {} pairs have an empty side and were passed over",
+            summary.empty,
+            summary.pairs
+        );
     }
     if summary.unwritable > 0 {
-        eprintln!(
+        crate::cli::say!(
             "weft: note: {} of {} pairs have a word that reads as a part of a rule (such as ||| or [X,1]) and were passed over",
-            summary.unwritable, summary.pairs
+            summary.unwritable,
+            summary.pairs
         );
     }
 }
