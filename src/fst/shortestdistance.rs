@@ -3,21 +3,21 @@
 //!
 //! Tropical distances are exact: `delta` plays no part. (OpenFst drops a way that is better by no more than delta, so its
 //! distances may be too long by delta for every arc of the path; with its --delta=1e-9 the two agree.)
-//! Acyclic input: one pass in topological order, O(V + E). Cyclic input: component by component; inside a component
-//! Dijkstra where weights are not negative, else Bellman-Ford (a negative cycle is an error, as it has no shortest path).
+//! Acyclic input: one pass in topological order, O(V + E). Cyclic input: component by component, see `cyclic`; a cycle of
+//! negative weight is an error, as it has no shortest path.
 //! Log sums over cycles, or with a delta above the default of 1e-6, are those of OpenFst's algorithm (`generic`), which
 //! leaves out what changes a sum by no more than delta. Other log sums over acyclic input are exact: carried in f64, one
 //! exponential an arc, and rounded once; OpenFst's differ from them by about 1e-6.
 
+mod cyclic;
 mod generic;
-
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 
 use super::flat::{Arc, Builder, FlatFst, NO_STATE, StateId};
 use super::semiring::{SHORTEST_DELTA, Weight};
 use super::visit;
 use crate::error::{Error, Result};
+use cyclic::{Sum, Way};
+pub(super) use generic::most_steps;
 
 #[derive(Clone, Copy, Debug)]
 pub struct DistanceConfig {
@@ -99,7 +99,9 @@ pub fn best_costs<W: Weight>(fst: &FlatFst<W>) -> Result<Vec<f64>> {
     if fst.start() == NO_STATE {
         return Ok(d);
     }
-    let Some(order) = visit::topological_order(fst) else { return cyclic_costs(fst, fst.start(), Sum::Exact) };
+    let Some(order) = visit::topological_order(fst) else {
+        return Ok(cyclic::search(fst, fst.start(), Sum::Exact).map_err(|cycle| cycle.error(OP))?.0);
+    };
     d[fst.start() as usize] = 0.0;
     for &s in &order {
         let ds = d[s as usize];
@@ -217,145 +219,23 @@ fn reversed<W: Weight>(fst: &FlatFst<W>, keep: &impl Fn(StateId) -> bool) -> Fla
 }
 
 fn best_cyclic<W: Weight>(fst: &FlatFst<W>, source: StateId) -> Result<Vec<W>> {
-    Ok(cyclic_costs(fst, source, Sum::Best)?.into_iter().map(W::from_f64).collect())
+    let (costs, _) = cyclic::search(fst, source, Sum::Best).map_err(|cycle| cycle.error(OP))?;
+    Ok(costs.into_iter().map(W::from_f64).collect())
 }
 
-/// How the costs of best paths are added up.
-#[derive(Clone, Copy, PartialEq)]
-enum Sum {
-    /// In the precision of the semiring, as OpenFst does.
-    Best,
-    /// In f64.
-    Exact,
+/// The distances from the start and, for every state, the last step of a path that has it: none of these paths contains a
+/// cycle. Errors are those of `op`.
+pub(super) fn best_tree<W: Weight>(fst: &FlatFst<W>, op: &'static str) -> Result<(Vec<W>, Vec<Way>)> {
+    let (costs, ways) = cyclic::search(fst, fst.start(), Sum::Best).map_err(|cycle| cycle.error(op))?;
+    Ok((costs.into_iter().map(W::from_f64).collect(), ways))
 }
 
-/// Component by component, in topological order of the components.
-fn cyclic_costs<W: Weight>(fst: &FlatFst<W>, source: StateId, sum: Sum) -> Result<Vec<f64>> {
-    let components = visit::components(fst, |_| true);
-    let n = fst.num_states();
-    let mut first = vec![0u32; components.count + 1];
-    for &c in &components.of {
-        first[c as usize + 1] += 1;
+/// A state on a cycle of negative weight, if the start reaches one.
+pub(super) fn negative_cycle<W: Weight>(fst: &FlatFst<W>) -> Option<StateId> {
+    if fst.start() == NO_STATE {
+        return None;
     }
-    for c in 0..components.count {
-        first[c + 1] += first[c];
-    }
-    let mut members = vec![0 as StateId; n];
-    let mut place = first.clone();
-    for s in 0..n {
-        let p = &mut place[components.of[s] as usize];
-        members[*p as usize] = s as StateId;
-        *p += 1;
-    }
-    let of = &components.of;
-    let mut work = Cyclic { fst, of, sum, d: vec![f64::INFINITY; n], in_queue: vec![false; n] };
-    work.d[source as usize] = 0.0;
-    for c in 0..components.count {
-        let states = &members[first[c] as usize..first[c + 1] as usize];
-        if states.iter().all(|&s| work.d[s as usize] == f64::INFINITY) {
-            continue;
-        }
-        let looped = states.len() > 1 || fst.arcs(states[0]).iter().any(|a| a.nextstate == states[0]);
-        if looped {
-            if states.iter().all(|&s| work.inner(s).all(|a| !a.weight.less(W::ONE))) {
-                work.dijkstra(states);
-            } else {
-                work.bellman_ford(states)?;
-            }
-        }
-        for &s in states {
-            for a in fst.arcs(s).iter().filter(|a| of[a.nextstate as usize] != c as u32) {
-                let via = work.times(work.d[s as usize], a.weight);
-                let t = &mut work.d[a.nextstate as usize];
-                *t = t.min(via);
-            }
-        }
-    }
-    Ok(work.d)
-}
-
-struct Cyclic<'a, W> {
-    fst: &'a FlatFst<W>,
-    of: &'a [u32],
-    sum: Sum,
-    /// Distances; with `Sum::Best` they are weights of `W`, carried in f64 without loss.
-    d: Vec<f64>,
-    in_queue: Vec<bool>,
-}
-
-impl<'a, W: Weight> Cyclic<'a, W> {
-    /// Arcs that stay in the component of `s`.
-    fn inner(&self, s: StateId) -> impl Iterator<Item = &'a Arc<W>> + use<'a, W> {
-        let (of, c) = (self.of, self.of[s as usize]);
-        self.fst.arcs(s).iter().filter(move |a| of[a.nextstate as usize] == c)
-    }
-    #[inline]
-    fn times(&self, d: f64, w: W) -> f64 {
-        if self.sum == Sum::Best { W::from_f64(d).otimes(w).to_f64() } else { d + w.to_f64() }
-    }
-
-    fn dijkstra(&mut self, states: &[StateId]) {
-        #[derive(PartialEq)]
-        struct Entry(f64, StateId);
-        impl Eq for Entry {}
-        impl PartialOrd for Entry {
-            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-                Some(self.cmp(other))
-            }
-        }
-        impl Ord for Entry {
-            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-                self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
-            }
-        }
-        let mut heap: BinaryHeap<Reverse<Entry>> = states
-            .iter()
-            .filter(|&&s| self.d[s as usize] < f64::INFINITY)
-            .map(|&s| Reverse(Entry(self.d[s as usize], s)))
-            .collect();
-        while let Some(Reverse(Entry(d, s))) = heap.pop() {
-            if d > self.d[s as usize] {
-                continue;
-            }
-            for a in self.inner(s) {
-                let via = self.times(d, a.weight);
-                if via < self.d[a.nextstate as usize] {
-                    self.d[a.nextstate as usize] = via;
-                    heap.push(Reverse(Entry(via, a.nextstate)));
-                }
-            }
-        }
-    }
-
-    /// Relaxes in rounds; a component that still changes after as many rounds as it has states has a negative cycle.
-    fn bellman_ford(&mut self, states: &[StateId]) -> Result<()> {
-        let mut queue: VecDeque<StateId> =
-            states.iter().copied().filter(|&s| self.d[s as usize] < f64::INFINITY).collect();
-        for &s in &queue {
-            self.in_queue[s as usize] = true;
-        }
-        for _ in 0..=states.len() {
-            for _ in 0..queue.len() {
-                let Some(s) = queue.pop_front() else { return Ok(()) };
-                self.in_queue[s as usize] = false;
-                let d = self.d[s as usize];
-                for a in self.inner(s) {
-                    let via = self.times(d, a.weight);
-                    if via < self.d[a.nextstate as usize] {
-                        self.d[a.nextstate as usize] = via;
-                        if !std::mem::replace(&mut self.in_queue[a.nextstate as usize], true) {
-                            queue.push_back(a.nextstate);
-                        }
-                    }
-                }
-            }
-            if queue.is_empty() {
-                return Ok(());
-            }
-        }
-        let at = queue.front().copied().unwrap_or(0);
-        Err(Error::op(OP, format!("a cycle of negative weight passes through state {at}: there is no shortest path")))
-    }
+    cyclic::search(fst, fst.start(), Sum::Exact).err().map(|cycle| cycle.state)
 }
 
 #[cfg(test)]

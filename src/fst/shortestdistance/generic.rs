@@ -74,9 +74,14 @@ impl Queues<'_> {
     }
 }
 
+/// How many arcs may be followed before a sum over cycles counts as one without a limit.
+pub fn most_steps(num_arcs: usize) -> u64 {
+    const STEPS: u64 = 20_000_000;
+    STEPS.max(1000 * num_arcs as u64)
+}
+
 /// Sum of the paths from `source` to every state. `in_order`: take the states by number, which is a topological order.
 pub(super) fn sums<W: Weight>(fst: &FlatFst<W>, source: StateId, delta: f32, in_order: bool) -> Result<Vec<W>> {
-    const STEPS: u64 = 20_000_000;
     let n = fst.num_states();
     let (of, count) = if in_order {
         ((0..n as u32).collect(), n)
@@ -99,7 +104,7 @@ pub(super) fn sums<W: Weight>(fst: &FlatFst<W>, source: StateId, delta: f32, in_
     whole[source as usize].add(0.0);
     fresh[source as usize].add(0.0);
     queues.push(source);
-    let most = STEPS.max(1000 * fst.num_arcs() as u64);
+    let most = most_steps(fst.num_arcs());
     let mut steps = 0u64;
     for c in of[source as usize] as usize..count {
         while let Some(s) = queues.pop(c) {
