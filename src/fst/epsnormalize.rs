@@ -2,9 +2,11 @@
 //! label (or the same for the output side). (Mohri 2002, "Generic epsilon-removal and input epsilon-normalization".)
 //!
 //! Input-epsilon arcs are removed as in epsilon removal, with weights that are sets of (output string, weight) pairs; the
-//! strings are then unfolded again. Needs an automaton whose cycles of input epsilons have no output; others have no
-//! normal form, and it is an error. Costs what epsilon removal does, times the number of strings joined. States and arcs
-//! come in OpenFst's order.
+//! strings are then unfolded again. There is a normal form if no cycle has more output labels than input labels (and so
+//! one of input epsilons none at all): the k-th arc of a path in normal form can write one label, so that what is left to
+//! write would grow with every turn. Others are an error; Bellman-Ford finds such a cycle, and need not look where no
+//! arc of a cycle writes without reading. Costs what epsilon removal does, times the number of strings joined. States and
+//! arcs come in OpenFst's order.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -17,6 +19,7 @@ use super::flat::{Arc, Builder, EPSILON, FlatFst, Label, NO_STATE, StateId};
 use super::gallic::{Gallic, Set, factor};
 use super::invert::invert;
 use super::semiring::{SHORTEST_DELTA, Weight};
+use super::shortestdistance::{DistanceConfig, most_steps, negative_cycle, shortest_distance};
 use super::strings::{EMPTY, StringId, Strings};
 use super::visit::{components, on_a_path};
 use crate::error::{Error, Result};
@@ -31,9 +34,14 @@ pub enum EpsNormType {
 const OP: &str = "epsnormalize";
 
 pub fn epsnormalize<W: Weight>(fst: FlatFst<W>, side: EpsNormType) -> Result<FlatFst<W>> {
-    if side == EpsNormType::Output {
-        return epsnormalize(invert(fst), EpsNormType::Input).map(invert);
+    match side {
+        EpsNormType::Input => normalize(fst, ["input", "output"]),
+        EpsNormType::Output => normalize(invert(fst), ["output", "input"]).map(invert),
     }
+}
+
+/// Normalizes the input side. `sides`: what the user calls the input and the output.
+fn normalize<W: Weight>(fst: FlatFst<W>, sides: [&str; 2]) -> Result<FlatFst<W>> {
     let (isyms, osyms) = (fst.isyms.clone(), fst.osyms.clone());
     // What lies on no path would be trimmed at the end; without it, it cannot be in the way.
     let keep = on_a_path(&fst);
@@ -46,13 +54,38 @@ pub fn epsnormalize<W: Weight>(fst: FlatFst<W>, side: EpsNormType) -> Result<Fla
     fst.all_arcs().iter().filter(|a| a.ilabel != EPSILON).for_each(|a| entered[a.nextstate as usize] = true);
     let mut kept = keep.iter();
     entered.retain(|_| kept.next() == Some(&true));
+    let names: Vec<StateId> = fst.states().filter(|&s| keep[s as usize]).collect();
     let fst = keep_states(fst, &keep);
-    let gallic = Removal::new(&fst)?.run(&entered)?;
+    check_lengths(&fst, &names, sides)?;
+    let gallic = Removal::new(&fst, &names).run(&entered)?;
     Ok(factor(OP, gallic)?.with_symbols(isyms, osyms))
+}
+
+/// No cycle has more output labels than input labels, or an error. Every state lies on a path; `names` are the numbers that
+/// the user knows.
+fn check_lengths<W: Weight>(fst: &FlatFst<W>, names: &[StateId], [input, output]: [&str; 2]) -> Result<()> {
+    if fst.all_arcs().iter().all(|a| a.ilabel != EPSILON || a.olabel == EPSILON) {
+        return Ok(());
+    }
+    let mut lengths = fst.clone();
+    for a in lengths.all_arcs_mut() {
+        a.weight = W::from_f64((a.ilabel != EPSILON) as u8 as f64 - (a.olabel != EPSILON) as u8 as f64);
+    }
+    let Some(s) = negative_cycle(&lengths) else { return Ok(()) };
+    let s = names[s as usize];
+    Err(Error::op(
+        OP,
+        format!(
+            "a cycle through state {s} has more {output} than {input} labels, so that with every turn more {output} waits \
+             to be written: there is no normal form"
+        ),
+    ))
 }
 
 /// A weight in progress: pairs in military order of the strings.
 type Pairs<W> = Vec<(StringId, W)>;
+/// The number of a final weight among those of arcs.
+const FINAL: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
 struct GallicArc {
@@ -63,6 +96,8 @@ struct GallicArc {
 
 struct Removal<'a, W> {
     fst: &'a FlatFst<W>,
+    /// The numbers of the states that the user knows.
+    names: &'a [StateId],
     component: Vec<u32>,
     strings: Strings,
     pool: Vec<(StringId, W)>,
@@ -70,40 +105,30 @@ struct Removal<'a, W> {
     arcs: Vec<GallicArc>,
     place: Vec<Option<(u32, u32)>>,
     finals: Vec<Set>,
+    /// What the arcs of the state at hand are to carry, each part with the number of its arc.
+    open: Vec<(u32, StringId, W)>,
     distance: Vec<Pairs<W>>,
     seen: Vec<bool>,
     members: Vec<StateId>,
 }
 
 impl<'a, W: Weight> Removal<'a, W> {
-    fn new(fst: &'a FlatFst<W>) -> Result<Self> {
-        let component = components(fst, |a| a.ilabel == EPSILON).of;
-        for (s, a) in fst.transitions() {
-            let cyclic = a.ilabel == EPSILON && component[s as usize] == component[a.nextstate as usize];
-            if cyclic && a.olabel != EPSILON {
-                return Err(Error::op(
-                    OP,
-                    format!(
-                        "a cycle of epsilons through state {s} has label {} on the other side: \
-                         infinitely many outputs for one input have no normal form",
-                        a.olabel
-                    ),
-                ));
-            }
-        }
+    fn new(fst: &'a FlatFst<W>, names: &'a [StateId]) -> Self {
         let n = fst.num_states();
-        Ok(Removal {
+        Removal {
             fst,
-            component,
+            names,
+            component: components(fst, |a| a.ilabel == EPSILON).of,
             strings: Strings::default(),
             pool: vec![],
             arcs: Vec::with_capacity(fst.num_arcs()),
             place: vec![None; n],
             finals: vec![Set::ZERO; n],
+            open: vec![],
             distance: vec![vec![]; n],
             seen: vec![false; n],
             members: vec![],
-        })
+        }
     }
 
     fn run(mut self, entered: &[bool]) -> Result<Gallic<W>> {
@@ -137,8 +162,13 @@ impl<'a, W: Weight> Removal<'a, W> {
         self.distances(source)?;
         let mut stack = vec![source];
         let mut out: Vec<GallicArc> = vec![];
-        let mut find: HashMap<(Label, StateId), usize, FxBuildHasher> = HashMap::default();
-        let mut final_weight: Pairs<W> = vec![];
+        let mut find: HashMap<(Label, StateId), u32, FxBuildHasher> = HashMap::default();
+        let mut number = |ilabel, nextstate| {
+            *find.entry((ilabel, nextstate)).or_insert_with(|| {
+                out.push(GallicArc { ilabel, set: Set::ZERO, nextstate });
+                out.len() as u32 - 1
+            })
+        };
         while let Some(s) = stack.pop() {
             if std::mem::replace(&mut self.seen[s as usize], true) {
                 continue;
@@ -148,26 +178,20 @@ impl<'a, W: Weight> Removal<'a, W> {
                 Some((from, to)) => {
                     for i in from..to {
                         let a = self.arcs[i as usize];
-                        let weight = self.times_set(&d, a.set);
-                        self.emit(&mut out, &mut find, a.ilabel, weight, a.nextstate);
+                        self.open_set(number(a.ilabel, a.nextstate), &d, a.set);
                     }
-                    let f = self.times_set(&d, self.finals[s as usize]);
-                    final_weight = self.plus(&final_weight, &f);
+                    self.open_set(FINAL, &d, self.finals[s as usize]);
                 }
                 None => {
                     for a in self.fst.arcs(s) {
-                        if a.ilabel == EPSILON {
-                            if !self.seen[a.nextstate as usize] {
-                                stack.push(a.nextstate);
-                            }
-                        } else {
-                            let weight = self.times(&d, a.olabel, a.weight);
-                            self.emit(&mut out, &mut find, a.ilabel, weight, a.nextstate);
+                        if a.ilabel != EPSILON {
+                            self.open_arc(number(a.ilabel, a.nextstate), &d, a.olabel, a.weight);
+                        } else if !self.seen[a.nextstate as usize] {
+                            stack.push(a.nextstate);
                         }
                     }
                     if self.fst.is_final(s) {
-                        let f = self.times(&d, EPSILON, self.fst.final_weight(s));
-                        final_weight = self.plus(&final_weight, &f);
+                        self.open_arc(FINAL, &d, EPSILON, self.fst.final_weight(s));
                     }
                 }
             }
@@ -176,33 +200,53 @@ impl<'a, W: Weight> Removal<'a, W> {
             self.seen[s as usize] = false;
             self.distance[s as usize].clear();
         }
+        self.close(source, &mut out);
         let from = self.arcs.len() as u32;
         self.arcs.extend(out.iter().rev());
         self.place[source as usize] = Some((from, self.arcs.len() as u32));
-        self.finals[source as usize] = self.store(&final_weight);
         if self.pool.len() >= u32::MAX as usize || self.arcs.len() >= i32::MAX as usize {
             return Err(Error::limit(OP, "2^31 arcs", "the paths of epsilons make the result too large"));
         }
         Ok(())
     }
 
-    fn emit(
-        &mut self,
-        out: &mut Vec<GallicArc>,
-        find: &mut HashMap<(Label, StateId), usize, FxBuildHasher>,
-        ilabel: Label,
-        weight: Pairs<W>,
-        nextstate: StateId,
-    ) {
-        let at = *find.entry((ilabel, nextstate)).or_insert(out.len());
-        if at == out.len() {
-            let set = self.store(&weight);
-            out.push(GallicArc { ilabel, set, nextstate });
-        } else {
-            let old = self.pairs(out[at].set);
-            let sum = self.plus(&old, &weight);
-            out[at].set = self.store(&sum);
+    /// Adds `d` and then an arc to an arc of the state at hand.
+    fn open_arc(&mut self, number: u32, d: &[(StringId, W)], olabel: Label, weight: W) {
+        let strings = &mut self.strings;
+        self.open.extend(d.iter().map(|&(s, w)| (number, strings.append(s, olabel), w.otimes(weight))));
+    }
+    /// Adds `d` and then a set.
+    fn open_set(&mut self, number: u32, d: &[(StringId, W)], set: Set) {
+        let first = self.open.len();
+        for &(s, w) in d {
+            for &(t, v) in &self.pool[set.from as usize..][..set.len as usize] {
+                self.open.push((number, self.strings.concat(s, t), w.otimes(v)));
+            }
         }
+        if d.len() > 1 {
+            // Added up by itself first, as OpenFst rounds.
+            let mut product: Pairs<W> = self.open.drain(first..).map(|(_, s, w)| (s, w)).collect();
+            self.merge(&mut product);
+            self.open.extend(product.into_iter().map(|(s, w)| (number, s, w)));
+        }
+    }
+    /// The sums of all that was added, equal strings in the order in which they came.
+    fn close(&mut self, source: StateId, out: &mut [GallicArc]) {
+        let strings = &mut self.strings;
+        self.open.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| strings.military(a.1, b.1)));
+        for parts in self.open.chunk_by(|a, b| a.0 == b.0) {
+            let from = self.pool.len() as u32;
+            for equal in parts.chunk_by(|a, b| a.1 == b.1) {
+                let sum = equal[1..].iter().fold(equal[0].2, |sum, part| sum.oplus(part.2));
+                self.pool.push((equal[0].1, sum));
+            }
+            let set = Set { from, len: self.pool.len() as u32 - from };
+            match parts[0].0 {
+                FINAL => self.finals[source as usize] = set,
+                number => out[number as usize].set = set,
+            }
+        }
+        self.open.clear();
     }
 
     /// Sums of the epsilon paths from `source` to every state they reach, in `distance`; `members` are these states.
@@ -225,6 +269,12 @@ impl<'a, W: Weight> Removal<'a, W> {
         let component = std::mem::take(&mut self.component);
         let mut outcome = Ok(());
         for group in members.chunk_by(|&s, &t| component[s as usize] == component[t as usize]) {
+            for &s in group {
+                // All that comes from other components is there.
+                let mut d = std::mem::take(&mut self.distance[s as usize]);
+                self.merge(&mut d);
+                self.distance[s as usize] = d;
+            }
             outcome = self.settle(group, &component);
             if outcome.is_err() {
                 break;
@@ -236,9 +286,9 @@ impl<'a, W: Weight> Removal<'a, W> {
                 let d = std::mem::take(&mut self.distance[s as usize]);
                 for a in fst.arcs(s).iter().filter(|a| a.ilabel == EPSILON) {
                     if component[a.nextstate as usize] != component[s as usize] {
-                        let more = self.times(&d, a.olabel, a.weight);
-                        let old = std::mem::take(&mut self.distance[a.nextstate as usize]);
-                        self.distance[a.nextstate as usize] = self.plus(&old, &more);
+                        let strings = &mut self.strings;
+                        let more = d.iter().map(|&(s, w)| (strings.append(s, a.olabel), w.otimes(a.weight)));
+                        self.distance[a.nextstate as usize].extend(more);
                     }
                 }
                 self.distance[s as usize] = d;
@@ -257,9 +307,11 @@ impl<'a, W: Weight> Removal<'a, W> {
         if !group.iter().any(|&s| self.place[s as usize].is_none() && fst.arcs(s).iter().any(|a| inside(&a))) {
             return Ok(());
         }
-        // Best paths need as many rounds as there are states; sums converge, or grow for ever.
-        let limit = if W::PATH { group.len() + 1 } else { 1_000_000 } as u64 * group.len() as u64;
-        let mut pops = 0u64;
+        /// Looks at every state before it is worth a question whether this ends.
+        const SOON: u64 = 64;
+        let size = group.len() as u64;
+        let num_arcs: usize = group.iter().map(|&s| fst.arcs(s).iter().filter(inside).count()).sum();
+        let (mut pops, mut steps) = (0u64, 0u64);
         let mut fresh: HashMap<StateId, Pairs<W>, FxBuildHasher> = HashMap::default();
         let mut queue: VecDeque<StateId> = VecDeque::new();
         for &s in group {
@@ -271,20 +323,23 @@ impl<'a, W: Weight> Removal<'a, W> {
         while let Some(s) = queue.pop_front() {
             let Some(r) = fresh.remove(&s) else { continue };
             pops += 1;
-            if pops > limit {
-                return Err(Error::op(
-                    OP,
-                    format!(
-                        "the epsilon cycles through state {s} have no finite sum (a cycle of negative cost, or of probability 1?)"
-                    ),
-                ));
+            if pops == SOON * size {
+                self.check_sums(s, group, component)?;
+            }
+            if W::PATH && pops > size * SOON.max(size + 1) {
+                // No cycle is negative: all that still changes are last digits.
+                break;
+            }
+            if steps > most_steps(num_arcs) {
+                return Err(self.no_sum(s));
             }
             if self.place[s as usize].is_some() {
                 continue;
             }
             for a in fst.arcs(s).iter().filter(inside) {
                 let t = a.nextstate;
-                let more = self.times(&r, EPSILON, a.weight);
+                steps += 1;
+                let more: Pairs<W> = r.iter().map(|&(s, w)| (s, w.otimes(a.weight))).collect();
                 let old = std::mem::take(&mut self.distance[t as usize]);
                 let new = self.plus(&old, &more);
                 let same = old.len() == new.len()
@@ -310,30 +365,39 @@ impl<'a, W: Weight> Removal<'a, W> {
         Ok(())
     }
 
-    fn store(&mut self, pairs: &[(StringId, W)]) -> Set {
-        let from = self.pool.len() as u32;
-        self.pool.extend_from_slice(pairs);
-        Set { from, len: pairs.len() as u32 }
-    }
-    fn pairs(&self, set: Set) -> Pairs<W> {
-        self.pool[set.from as usize..][..set.len as usize].to_vec()
-    }
-    /// Appending one label keeps the order.
-    fn times(&mut self, d: &[(StringId, W)], olabel: Label, weight: W) -> Pairs<W> {
-        d.iter().map(|&(s, w)| (self.strings.append(s, olabel), w.otimes(weight))).collect()
-    }
-    fn times_set(&mut self, d: &[(StringId, W)], set: Set) -> Pairs<W> {
-        let mut sum = vec![];
-        for &(s, w) in d {
-            let product: Pairs<W> = (set.from..set.from + set.len)
-                .map(|i| {
-                    let (t, v) = self.pool[i as usize];
-                    (self.strings.concat(s, t), w.otimes(v))
-                })
-                .collect();
-            sum = if sum.is_empty() { product } else { self.plus(&sum, &product) };
+    /// The epsilon arcs of a component have finite sums from `source`, or an error: looked up where `settle` takes long.
+    fn check_sums(&self, source: StateId, group: &[StateId], component: &[u32]) -> Result<()> {
+        let local: HashMap<StateId, u32, FxBuildHasher> = group.iter().zip(0..).map(|(&s, i)| (s, i)).collect();
+        let mut b = Builder::<W>::with_capacity(group.len(), group.len());
+        for &s in group {
+            b.add_state(W::ZERO);
+            if self.place[s as usize].is_none() {
+                let inside =
+                    |a: &&Arc<W>| a.ilabel == EPSILON && component[a.nextstate as usize] == component[s as usize];
+                for a in self.fst.arcs(s).iter().filter(inside) {
+                    b.push_arc(Arc { nextstate: local[&a.nextstate], ..*a });
+                }
+            }
         }
-        sum
+        b.set_start(local[&source]);
+        shortest_distance(&b.finish(), &DistanceConfig::default()).map(|_| ()).map_err(|_| self.no_sum(source))
+    }
+    fn no_sum(&self, s: StateId) -> Error {
+        let s = self.names[s as usize];
+        let why = "a cycle of negative cost, or of probability 1?";
+        Error::op(OP, format!("the epsilon cycles through state {s} have no finite sum ({why})"))
+    }
+
+    /// Brings pairs into order and adds up those of equal strings, in the order in which they came.
+    fn merge(&mut self, pairs: &mut Pairs<W>) {
+        pairs.sort_by(|a, b| self.strings.military(a.0, b.0));
+        pairs.dedup_by(|next, sum| {
+            let equal = next.0 == sum.0;
+            if equal {
+                sum.1 = sum.1.oplus(next.1);
+            }
+            equal
+        });
     }
     fn plus(&mut self, a: &[(StringId, W)], b: &[(StringId, W)]) -> Pairs<W> {
         let mut sum = Vec::with_capacity(a.len() + b.len());
@@ -364,8 +428,8 @@ impl<'a, W: Weight> Removal<'a, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fst::semiring::Tropical;
-    use crate::fst::testing::{Z, arc};
+    use crate::fst::semiring::{Log, Tropical};
+    use crate::fst::testing::{ONE, Z, arc};
 
     #[test]
     fn input_epsilons_go_to_the_end() {
@@ -394,7 +458,53 @@ mod tests {
         let g = epsnormalize(with(0), EpsNormType::Input).unwrap();
         assert_eq!(g, FlatFst::from_rows(0, vec![(Z, vec![arc(1, 2, 0.0, 1)]), (Tropical::ONE, vec![])]));
         assert!(epsnormalize(with(3), EpsNormType::Input).unwrap_err().to_string().contains("no normal form"));
+        assert!(epsnormalize(with(3), EpsNormType::Output).is_ok());
         let negative = FlatFst::from_rows(0, vec![(Tropical::ONE, vec![arc(0, 0, -1.0, 0)])]);
         assert!(epsnormalize(negative, EpsNormType::Input).is_err());
+    }
+    #[test]
+    fn cycles_may_not_write_more_than_they_read() {
+        // State 1 lies on no path, so that messages count from it on.
+        let turns = |back: Vec<Arc<Tropical>>| {
+            let mut rows = vec![(ONE, vec![arc(0, 5, 0.0, 2)]), (Z, vec![])];
+            for (i, a) in back.into_iter().enumerate() {
+                rows.push((Z, vec![Arc { nextstate: i as u32 + 3, ..a }]));
+            }
+            rows.push((Z, vec![arc(1, 6, 0.0, 0)]));
+            FlatFst::from_rows(0, rows)
+        };
+        let e = epsnormalize(turns(vec![]), EpsNormType::Input).unwrap_err().to_string();
+        assert!(
+            e.contains("through state 0 has more output than input") || e.contains("through state 2 has more"),
+            "{e}"
+        );
+        let e = epsnormalize(invert(turns(vec![])), EpsNormType::Output).unwrap_err().to_string();
+        assert!(e.contains("has more input than output"), "{e}");
+        assert!(epsnormalize(turns(vec![arc(0, 0, 0.0, 0)]), EpsNormType::Input).is_err());
+        assert_eq!(epsnormalize(turns(vec![arc(2, 0, 0.0, 0)]), EpsNormType::Input).unwrap().num_states(), 2);
+        assert!(epsnormalize(turns(vec![arc(2, 0, 0.0, 0), arc(3, 0, 0.0, 0)]), EpsNormType::Input).is_ok());
+    }
+
+    #[test]
+    fn sums_over_epsilons_that_diverge_are_found_early() {
+        let n = 2000u32;
+        let mut rows: Vec<_> = (0..n).map(|s| (Log::ZERO, vec![Arc::new(0, 0, Log(0.0), (s + 1) % n)])).collect();
+        rows[0].1.push(Arc::new(1, 1, Log(0.5), n));
+        rows.push((Log::ONE, vec![]));
+        let e = epsnormalize(FlatFst::from_rows(0, rows), EpsNormType::Input).unwrap_err().to_string();
+        assert!(e.contains("no finite sum"), "{e}");
+    }
+
+    #[test]
+    fn many_outputs_between_two_states_are_not_quadratic() {
+        let k = 30_000;
+        let rows = vec![(Z, (1..=k).rev().map(|i| arc(1, i, 0.0, 1)).collect()), (ONE, vec![])];
+        let g = epsnormalize(FlatFst::from_rows(0, rows), EpsNormType::Input).unwrap();
+        assert!(g.arcs(0).iter().map(|a| a.olabel).eq(1..=k));
+        // The same after epsilons.
+        let rows =
+            vec![(Z, (1..=k).rev().map(|i| arc(0, i, 0.0, 1)).collect()), (Z, vec![arc(1, 0, 0.0, 2)]), (ONE, vec![])];
+        let g = epsnormalize(FlatFst::from_rows(0, rows), EpsNormType::Input).unwrap();
+        assert!(g.arcs(0).iter().map(|a| a.olabel).eq(1..=k));
     }
 }
