@@ -49,7 +49,11 @@ impl ByteSource {
     }
     /// A source of many automata, one after the other.
     pub fn of_many(input: Input) -> Self {
-        ByteSource { shared: true, ..Self::new(input) }
+        Self::of_many_from(input, 0)
+    }
+    /// As `of_many`, for an input that stands at this place of its file.
+    pub fn of_many_from(input: Input, offset: u64) -> Self {
+        ByteSource { shared: true, offset, ..Self::new(input) }
     }
     pub fn name(&self) -> &str {
         &self.name

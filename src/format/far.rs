@@ -2,7 +2,7 @@
 //!
 //! Both begin with a magic number and a version and hold entries of a key and a binary automaton. An stlist ends with an
 //! empty key; an sttable ends with the positions of its entries, so that OpenFst can search it for a key. Entries are
-//! in the order of their keys. Reading is one pass over a stream, so that an archive may be compressed or piped, whatever
+//! in the order of their keys. Reading is one pass over a stream (in a plain sttable it may begin at a key), so that an archive may be compressed or piped, whatever
 //! its kind; only one entry is held at a time. A plain automaton is read as an archive of one, with its file's name as
 //! key, as OpenFst does.
 
@@ -10,7 +10,9 @@ use std::io::Write;
 
 use super::binary::{self, Container, Header};
 use super::bytes::ByteSource;
+use super::far_index;
 use super::io::{self, Output};
+use super::plain::PlainFile;
 use crate::error::{Error, Result};
 use crate::fst::any::AnyFst;
 
@@ -66,6 +68,18 @@ impl FarReader {
     /// Opens an archive, or standard input for `-`.
     pub fn open(name: &str) -> Result<Self> {
         Self::from_input(io::open(name)?)
+    }
+
+    /// As `open`; entries whose keys come before `begin` may be left out.
+    pub fn open_from(name: &str, begin: Option<&str>) -> Result<Self> {
+        let head = [TABLE_MAGIC.to_le_bytes(), VERSION.to_le_bytes()].concat();
+        let place = begin.filter(|_| !io::is_stdio(name)).and_then(|begin| far_index::find(name, &head, begin));
+        let Some(place) = place else { return Self::open(name) };
+        let reader = Box::new(PlainFile::from(place.file, place.at));
+        let input = io::Input { name: name.into(), size: Some(place.size), reader };
+        let source = ByteSource::of_many_from(input, place.at);
+        let far_type = FarType::Table;
+        Ok(FarReader { source, far_type, positions: place.before, last_key: String::new(), done: false })
     }
 
     pub fn from_input(input: io::Input) -> Result<Self> {
@@ -226,6 +240,10 @@ pub struct MergedReader {
 
 impl MergedReader {
     pub fn open(names: &[String]) -> Result<Self> {
+        Self::open_from(names, None)
+    }
+    /// As `open`; entries whose keys come before `begin` may be left out.
+    pub fn open_from(names: &[String], begin: Option<&str>) -> Result<Self> {
         let stdin = ["-".to_string()];
         let names = if names.is_empty() { &stdin[..] } else { names };
         if names.iter().filter(|n| io::is_stdio(n)).count() > 1 {
@@ -233,7 +251,7 @@ impl MergedReader {
         }
         let mut readers = Vec::with_capacity(names.len());
         for name in names {
-            readers.push(FarReader::open(name)?);
+            readers.push(FarReader::open_from(name, begin)?);
         }
         let keys = readers.iter_mut().map(FarReader::key).collect::<Result<_>>()?;
         Ok(MergedReader { readers, keys })

@@ -9,6 +9,7 @@ pub mod bytes;
 mod check;
 pub mod dot;
 pub mod far;
+mod far_index;
 pub mod io;
 pub mod json;
 pub mod lattice;

@@ -33,7 +33,11 @@ pub(super) struct PlainFile {
 
 impl PlainFile {
     pub fn new(file: File) -> Self {
-        PlainFile { file, buffer: vec![], at: 0, position: 0 }
+        Self::from(file, 0)
+    }
+    /// A file that stands at this place.
+    pub fn from(file: File, position: u64) -> Self {
+        PlainFile { file, buffer: vec![], at: 0, position }
     }
     /// How far behind the next bytes of the file this place lies, within a page.
     fn behind(&self, place: *const MaybeUninit<u8>) -> u64 {

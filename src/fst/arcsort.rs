@@ -1,10 +1,11 @@
-//! Sorts the arcs of every state by input label, then output label, or the other way round. Stable: arcs with equal
-//! labels keep their order.
+//! Sorts the arcs of every state by input label, then output label, or the other way round. Arcs with equal labels come in
+//! OpenFst's order: that of before where a state has up to 16 arcs.
 //!
 //! Needs nothing of its input. O(E log d) for out-degree d.
 
 use super::flat::FlatFst;
 use super::semiring::Weight;
+use super::stdsort::sort_by_key;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum SortType {
@@ -14,11 +15,12 @@ pub enum SortType {
 }
 
 pub fn arcsort<W: Weight>(mut fst: FlatFst<W>, by: SortType) -> FlatFst<W> {
+    let mut spare = vec![];
     for s in fst.states() {
         let arcs = fst.arcs_mut(s);
         match by {
-            SortType::Ilabel => arcs.sort_by_key(|a| (a.ilabel, a.olabel)),
-            SortType::Olabel => arcs.sort_by_key(|a| (a.olabel, a.ilabel)),
+            SortType::Ilabel => sort_by_key(arcs, &mut spare, |a| (a.ilabel, a.olabel)),
+            SortType::Olabel => sort_by_key(arcs, &mut spare, |a| (a.olabel, a.ilabel)),
         }
     }
     fst

@@ -18,6 +18,7 @@ use super::determinize::{DetType, DeterminizeConfig, predisambiguate};
 use super::flat::{FlatFst, Label, NO_STATE, StateId};
 use super::prune::prune_in_place;
 use super::semiring::{DELTA, Weight};
+use super::stdsort::sort_by_key;
 use crate::error::{Error, Result};
 
 const OP: &str = "disambiguate";
@@ -80,8 +81,9 @@ pub fn disambiguate<W: Weight>(fst: FlatFst<W>, config: &DisambiguateConfig<W>) 
 }
 
 fn sort<W: Weight>(fst: &mut FlatFst<W>) {
+    let mut spare = vec![];
     for s in fst.states() {
-        fst.arcs_mut(s).sort_by_key(|a| (a.ilabel, a.nextstate));
+        sort_by_key(fst.arcs_mut(s), &mut spare, |a| (a.ilabel, a.nextstate));
     }
 }
 

@@ -6,6 +6,7 @@
 use super::any::AnyFst;
 use super::flat::{Arc, Builder, EPSILON, FlatFst, NO_STATE};
 use super::semiring::{DELTA, Log, Log64, Tropical, Weight};
+use super::stdsort::sort_by_key;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
@@ -186,12 +187,12 @@ fn place<W>(a: &Arc<W>) -> (i32, i32, u32) {
 /// Sorts each state's arcs and keeps those that `merged` (with the last kept one) says no to.
 fn sorted_arcs<W: Weight>(fst: &FlatFst<W>, mut merged: impl FnMut(&mut Arc<W>, &Arc<W>) -> bool) -> FlatFst<W> {
     let mut b = Builder::with_capacity(fst.num_states(), fst.num_arcs());
-    let mut arcs: Vec<Arc<W>> = vec![];
+    let (mut arcs, mut spare): (Vec<Arc<W>>, _) = (vec![], vec![]);
     for s in fst.states() {
         b.add_state(fst.final_weight(s));
         arcs.clear();
         arcs.extend_from_slice(fst.arcs(s));
-        arcs.sort_by_key(place);
+        sort_by_key(&mut arcs, &mut spare, place);
         for a in &arcs {
             if !b.open_arcs().last_mut().is_some_and(|kept| merged(kept, a)) {
                 b.push_arc(*a);

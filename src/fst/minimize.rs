@@ -22,6 +22,7 @@ use super::flat::{Arc, Builder, FlatFst, NO_STATE, StateId};
 use super::reweight::{ReweightType, reweight};
 use super::semiring::{SHORTEST_DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, shortest_distance};
+use super::stdsort::sort_by_key;
 use super::visit;
 use crate::error::{Error, Result};
 
@@ -122,10 +123,11 @@ fn merge<W: Weight>(fst: FlatFst<W>) -> FlatFst<W> {
         return fst;
     }
     let mut deterministic = true;
+    let mut spare = vec![];
     for s in fst.states() {
         let arcs = fst.arcs_mut(s);
         if !arcs.is_sorted_by(|a, b| a.ilabel < b.ilabel) {
-            arcs.sort_by_key(|a| a.ilabel);
+            sort_by_key(arcs, &mut spare, |a| a.ilabel);
             deterministic &= arcs.is_sorted_by(|a, b| a.ilabel < b.ilabel);
         }
     }

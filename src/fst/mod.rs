@@ -40,6 +40,7 @@ pub mod rmepsilon;
 pub mod shortestdistance;
 pub mod shortestpath;
 pub mod statetable;
+pub(crate) mod stdsort;
 pub mod strings;
 pub mod synchronize;
 #[cfg(test)]

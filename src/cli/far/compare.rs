@@ -79,9 +79,10 @@ impl Pair {
         if self.a == "-" && self.b == "-" {
             return Err(Error::usage("standard input can be read only once"));
         }
-        let (mut a, mut b) = (FarReader::open(&self.a)?, FarReader::open(&self.b)?);
+        let (mut a, mut b) =
+            (FarReader::open_from(&self.a, self.range.begin())?, FarReader::open_from(&self.b, self.range.begin())?);
         let (mut left, mut right) = (self.first(&mut a)?, self.first(&mut b)?);
-        if let Some(begin) = self.range.begin_key.as_deref().filter(|k| !k.is_empty()) {
+        if let Some(begin) = self.range.begin() {
             let has = |e: &Option<Entry>| e.as_ref().is_some_and(|e| e.key == begin);
             match (has(&left), has(&right)) {
                 (true, true) => {}

@@ -30,7 +30,11 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self) -> Result<Status> {
-        let mut far = MergedReader::open(&self.files)?;
+        let wanted: Vec<&str> = self.keys.split(|c| self.key_separator.contains(c)).filter(|k| !k.is_empty()).collect();
+        // The ends of ranges are keys, too. A key with a dash in it comes behind its beginning.
+        let ends = wanted.iter().flat_map(|k| k.split(|c| self.range_delimiter.contains(c)).chain([*k]));
+        let least = ends.clone().filter(|k| !k.is_empty()).min();
+        let mut far = MergedReader::open_from(&self.files, least)?;
         let mut namer = Namer::default();
         if self.keys.is_empty() {
             let mut number = 0;
@@ -40,7 +44,7 @@ impl Cmd {
             }
             return Ok(Status::Done);
         }
-        let selection = self.select(&mut far)?;
+        let selection = self.select(&wanted, ends.max().unwrap_or_default(), &mut far)?;
         // OpenFst counts keys and entries of ranges from 0, with one number left out after a range.
         let mut number = 0;
         for (range, entries) in &selection.found {
@@ -59,8 +63,7 @@ impl Cmd {
     }
 
     /// The entries that were asked for, in one pass: a range may name keys in any order of the list.
-    fn select(&self, far: &mut MergedReader) -> Result<Selection> {
-        let wanted: Vec<&str> = self.keys.split(|c| self.key_separator.contains(c)).filter(|k| !k.is_empty()).collect();
+    fn select(&self, wanted: &[&str], last: &str, far: &mut MergedReader) -> Result<Selection> {
         let ranges: Vec<Option<(&str, &str)>> = wanted
             .iter()
             .map(|k| {
@@ -81,6 +84,9 @@ impl Cmd {
         let mut began = vec![false; wanted.len()];
         let mut entries = vec![];
         while let Some(entry) = far.next_entry()? {
+            if entry.key.as_str() > last {
+                break;
+            }
             let mut taken = false;
             // A key that is there as it stands is no range, even if it has a dash in it.
             for &i in exact.get(entry.key.as_str()).map_or(&[][..], |v| v) {

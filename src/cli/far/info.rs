@@ -34,7 +34,7 @@ struct Line {
 
 impl Cmd {
     pub fn run(&self) -> Result<Status> {
-        let mut far = MergedReader::open(&self.files)?;
+        let mut far = MergedReader::open_from(&self.files, self.range.begin())?;
         let mut lines: Vec<Line> = vec![];
         let mut total = Line { key: String::new(), container: "", states: 0, arcs: 0, finals: 0 };
         let mut count = 0;

@@ -209,6 +209,9 @@ struct KeyRange {
 }
 
 impl KeyRange {
+    fn begin(&self) -> Option<&str> {
+        self.begin_key.as_deref().filter(|k| !k.is_empty())
+    }
     fn before(&self, key: &str) -> bool {
         self.begin_key.as_deref().is_some_and(|b| key < b)
     }

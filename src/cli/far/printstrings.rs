@@ -56,7 +56,7 @@ impl Cmd {
             .chars()
             .next()
             .ok_or_else(|| Error::usage("--far-field-separator needs a character"))?;
-        let mut far = MergedReader::open(&self.files)?;
+        let mut far = MergedReader::open_from(&self.files, self.range.begin())?;
         let name = if self.files.is_empty() { "standard input".to_string() } else { self.files.join(", ") };
         let mut out = io::create("-")?;
         let mut namer = Namer::default();

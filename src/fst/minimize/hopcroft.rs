@@ -10,6 +10,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::fst::flat::{FlatFst, Label, StateId};
 use crate::fst::semiring::Weight;
+use crate::fst::stdsort::sort_by_key;
 use crate::fst::visit::Incoming;
 
 const NONE: u32 = u32::MAX;
@@ -157,10 +158,11 @@ fn pop(heap: &mut Vec<Place>) -> Option<Place> {
 pub fn classes<W: Weight>(fst: &FlatFst<W>) -> Vec<StateId> {
     let n = fst.num_states();
     // Incoming arcs, by label.
+    let mut spare = vec![];
     let mut incoming = Incoming::new(fst);
     for s in 0..n {
         let range = incoming.offsets[s] as usize..incoming.offsets[s + 1] as usize;
-        incoming.arcs[range].sort_by_key(|&i| fst.all_arcs()[i as usize].ilabel);
+        sort_by_key(&mut incoming.arcs[range], &mut spare, |&i| fst.all_arcs()[i as usize].ilabel);
     }
     let label = |incoming: &Incoming, at: u32| fst.all_arcs()[incoming.arcs[at as usize] as usize].ilabel;
     let mut p = Partition {

@@ -1,6 +1,6 @@
 //! Costs of best paths where there are cycles, and the paths: component by component, in topological order.
 //!
-//! Inside a component without negative weights: Dijkstra, O(E log E). Else Bellman-Ford, O(V·E) at worst and usually a few
+//! Inside a component without negative weights: Dijkstra, O(E log V). Else Bellman-Ford, O(V·E) at worst and usually a few
 //! looks at every arc, with the tree of the paths found so far. When a state gets nearer, the paths through it are out of
 //! date: what hangs on it leaves the tree and is not looked at until a path as good as before has reached it again. A step
 //! to a state that its own path has been through closes a cycle, whose weights are then added up without rounding. If
@@ -8,11 +8,11 @@
 //! sums along paths are rounded, and is not followed: every cost is the sum along a path without cycles.
 //! R. Tarjan, Shortest paths, 1981; B. Cherkassky and A. Goldberg, Negative-cycle detection algorithms, 1999.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::error::Error;
 use crate::fst::flat::{Arc, FlatFst, NO_STATE, StateId};
+use crate::fst::heap::Heap;
 use crate::fst::semiring::Weight;
 use crate::fst::visit;
 
@@ -70,6 +70,7 @@ pub(super) fn search<W: Weight>(
         back: vec![(NO_STATE, 0); n],
         waiting: vec![false; n],
         tree: Tree::default(),
+        heap: Heap::tracking(),
     };
     search.d[source as usize] = 0.0;
     for c in 0..components.count {
@@ -101,6 +102,7 @@ struct Search<'a, W> {
     back: Vec<Way>,
     waiting: Vec<bool>,
     tree: Tree,
+    heap: Heap,
 }
 
 impl<'a, W: Weight> Search<'a, W> {
@@ -129,37 +131,33 @@ impl<'a, W: Weight> Search<'a, W> {
     }
 
     fn dijkstra(&mut self, states: &[StateId]) {
-        #[derive(PartialEq)]
-        struct Entry(f64, StateId);
-        impl Eq for Entry {}
-        impl PartialOrd for Entry {
-            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-                Some(self.cmp(other))
-            }
+        let nearer = |d: &[f64], x: StateId, y: StateId| {
+            let (a, b) = (d[x as usize], d[y as usize]);
+            a < b || (a == b && x < y)
+        };
+        let mut heap = std::mem::take(&mut self.heap);
+        for &s in states.iter().filter(|&&s| self.d[s as usize] < f64::INFINITY) {
+            heap.insert(s, &|x, y| nearer(&self.d, x, y));
         }
-        impl Ord for Entry {
-            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-                self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
-            }
-        }
-        let mut heap: BinaryHeap<Reverse<Entry>> = states
-            .iter()
-            .filter(|&&s| self.d[s as usize] < f64::INFINITY)
-            .map(|&s| Reverse(Entry(self.d[s as usize], s)))
-            .collect();
-        while let Some(Reverse(Entry(d, s))) = heap.pop() {
-            if d > self.d[s as usize] {
-                continue;
-            }
+        while let Some(s) = heap.pop(&|x, y| nearer(&self.d, x, y)) {
+            let d = self.d[s as usize];
             for (i, a) in self.inner(s) {
                 let via = self.times(d, a.weight);
-                if via < self.d[a.nextstate as usize] {
-                    self.d[a.nextstate as usize] = via;
-                    self.back[a.nextstate as usize] = (s, i);
-                    heap.push(Reverse(Entry(via, a.nextstate)));
+                let t = a.nextstate;
+                if via < self.d[t as usize] {
+                    self.d[t as usize] = via;
+                    self.back[t as usize] = (s, i);
+                    // In place: an entry for every arc would make a heap of a dense automaton's arcs.
+                    if heap.contains(t) {
+                        heap.update(t, &|x, y| nearer(&self.d, x, y));
+                    } else {
+                        heap.insert(t, &|x, y| nearer(&self.d, x, y));
+                    }
                 }
             }
         }
+        // Empty again, with its memory, for the next component.
+        self.heap = heap;
     }
 
     fn bellman_ford(&mut self, states: &[StateId]) -> Result<(), NegativeCycle> {
