@@ -3,6 +3,8 @@
 #[path = "cli/sandbox.rs"]
 mod sandbox;
 
+#[path = "cli/archives.rs"]
+mod archives;
 #[path = "cli/cascade.rs"]
 mod cascade;
 #[path = "cli/commands.rs"]
@@ -13,5 +15,7 @@ mod grammars;
 mod help;
 #[path = "cli/lm.rs"]
 mod lm;
+#[path = "cli/outputs.rs"]
+mod outputs;
 #[path = "cli/readme.rs"]
 mod readme;

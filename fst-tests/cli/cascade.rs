@@ -252,3 +252,42 @@ fn files_beside_the_automaton_are_one_an_input_too() {
     s.run("weft cascade t.weft a.fst acc.fst").ok();
     assert_eq!(s.read("tables/a.syms"), s.read("tables/acc.syms"));
 }
+
+#[test]
+fn what_a_script_cannot_mean_is_said_once_and_before_any_work() {
+    let s = lattices();
+    s.write("nothing.weft", "arcsort\nprune a.fst\nprint\n");
+    s.run("weft cascade nothing.weft 'lats/?.fst' --range 1:3")
+        .fails(2, &["nothing.weft:2: prune a.fst: this stage does not look at the automaton of the stage before"]);
+    s.write("weight.weft", "arcsort\nprune --weight x\nprint\n");
+    let wrong = s.run("weft cascade weight.weft 'lats/?.fst' --range 1:3");
+    assert_eq!(wrong.err.matches("weight.weft:2: prune: invalid value 'x'").count(), 1, "{}", wrong.err);
+    assert_eq!(wrong.code, 2);
+}
+
+#[test]
+fn an_earlier_result_stays_where_every_input_fails() {
+    let s = lattices();
+    s.write("p.weft", "print\n");
+    s.write("empty.fst", "");
+    s.write("keep.txt", "old\n");
+    s.run("weft cascade p.weft empty.fst -o keep.txt").fails(1, &["1 of 1 inputs failed"]);
+    assert_eq!(s.read("keep.txt"), "old\n");
+}
+
+#[test]
+fn standard_input_is_read_as_files_are() {
+    let s = lattices();
+    s.write("p.weft", "print\n");
+    s.run("cat a.fst a.fst | weft cascade p.weft").fails(1, &["bytes after the end of the automaton"]);
+    s.write("c.weft", "compile\nprint\n");
+    s.run("printf '0 1 1 1\n1 2 \\xff 1\n' | weft cascade c.weft").fails(1, &["standard input:2:5: not UTF-8 text"]);
+}
+
+#[test]
+fn threads_are_kept_within_reason() {
+    let s = lattices();
+    s.write("p.weft", "print\n");
+    let some = s.run("weft cascade p.weft 'lats/?.fst' --range 1:3 -j 1").ok();
+    assert_eq!(s.run("weft cascade p.weft 'lats/?.fst' --range 1:3 -j 1000000").ok(), some);
+}

@@ -70,6 +70,9 @@ impl Sandbox {
         s.write("b.t", "0 0 x p 0.1\n0 0 y q 0.2\n0 0 z r\n0\n");
         s.write("acc.t", "0 1 a\n0 1 b\n1 2 c\n2\n");
         s.write("pairs.txt", "1 4\n2 5\n3 6\n");
+        s.write("root.t", "0 1 101\n1\n");
+        s.write("np.t", "0 1 2\n1\n");
+        s.run("for f in root np; do weft fst compile --acceptor $f.t $f.fst; done").ok();
         s.write("train.txt", include_str!("../golden/lm/train.txt"));
         s.write("pot.txt", "0 1\n1 2\n2 0.5\n3 0\n");
         let keep = "--isymbols=w.syms --osymbols=w.syms --keep_isymbols --keep_osymbols";

@@ -140,6 +140,7 @@ pub fn product<W: Weight>(a: &FlatFst<W>, b: &FlatFst<W>, config: &ComposeConfig
         config,
         table: StateTable::default(),
         out: Builder::default(),
+        some: vec![],
         rewrite_both: match special.rewrite {
             Rewrite::Always => true,
             Rewrite::Never => false,
@@ -244,6 +245,8 @@ struct Composer<'a, W> {
     table: StateTable,
     out: Builder<W>,
     rewrite_both: bool,
+    /// Positions of the arcs that can match, where not all are looked at.
+    some: Vec<u32>,
 }
 
 impl<W: Weight> Composer<'_, W> {
@@ -344,25 +347,47 @@ impl<W: Weight> Composer<'_, W> {
                 self.push(x.ilabel, EPSILON, x.weight, x.nextstate, s2, fs);
             }
         }
-        for y in b.arcs(s2) {
-            if y.ilabel == EPSILON {
-                if let Some(fs) = moves.second {
-                    self.push(EPSILON, y.olabel, y.weight, s1, y.nextstate, fs);
-                }
-                if let Some(fs) = moves.both {
-                    for x in &a.all_arcs()[epsilons.clone()] {
-                        self.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, fs);
-                    }
-                }
-            } else if !SPECIAL || !self.config.special.on_first {
-                for x in &a.all_arcs()[self.side_a.find(a, s1, y.ilabel)] {
-                    self.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, 0);
-                }
-            } else {
-                self.match_special(s1, y.ilabel, |c, x| {
-                    c.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, 0)
-                })?;
+        let mut some = std::mem::take(&mut self.some);
+        if !SPECIAL && self.side_b.find_some(b, s2, a.arcs(s1).iter().map(|x| x.olabel), &mut some) {
+            for &i in &some {
+                self.match_in_a::<SPECIAL>(s1, &b.all_arcs()[i as usize], epsilons.clone(), moves)?;
             }
+        } else {
+            for y in b.arcs(s2) {
+                self.match_in_a::<SPECIAL>(s1, y, epsilons.clone(), moves)?;
+            }
+        }
+        self.some = some;
+        Ok(())
+    }
+
+    /// Everything that an arc of the second operand goes together with at a state of the first.
+    #[inline(always)]
+    fn match_in_a<const SPECIAL: bool>(
+        &mut self,
+        s1: StateId,
+        y: &Arc<W>,
+        epsilons: std::ops::Range<usize>,
+        moves: Moves,
+    ) -> Result<()> {
+        let a = self.a;
+        if y.ilabel == EPSILON {
+            if let Some(fs) = moves.second {
+                self.push(EPSILON, y.olabel, y.weight, s1, y.nextstate, fs);
+            }
+            if let Some(fs) = moves.both {
+                for x in &a.all_arcs()[epsilons] {
+                    self.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, fs);
+                }
+            }
+        } else if !SPECIAL || !self.config.special.on_first {
+            for x in &a.all_arcs()[self.side_a.find(a, s1, y.ilabel)] {
+                self.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, 0);
+            }
+        } else {
+            self.match_special(s1, y.ilabel, |c, x| {
+                c.push(x.ilabel, y.olabel, x.weight.otimes(y.weight), x.nextstate, y.nextstate, 0)
+            })?;
         }
         Ok(())
     }
@@ -561,6 +586,35 @@ mod tests {
         assert!(compose(&word(&[1]), &two, &phi).unwrap_err().to_string().contains("state 0 has 2 phi arcs"));
         let zero = with(Special { phi: Some(0), ..Default::default() });
         assert!(compose(&word(&[1]), &model(), &zero).is_err());
+    }
+
+    /// A state with very many arcs that are not sorted is not looked at whole; the result is that of looking.
+    #[test]
+    fn few_of_very_many_unsorted_arcs_are_found() {
+        let loops: Vec<Arc<Tropical>> = (0..2000).map(|i| arc(i * 7919 % 500, i, i as f32, 0)).collect();
+        let many = FlatFst::from_rows(0, vec![(Tropical::ONE, loops)]);
+        let labels: Vec<Label> = (1..200).map(|i| i * 37 % 600).collect();
+        let found = compose(&word(&labels), &many, &Default::default());
+        // With the first operand not sorted and the second sorted the other way of searching is taken.
+        let sorted = arcsort(many.clone(), SortType::Ilabel);
+        let twin = compose(&word(&labels), &sorted, &Default::default());
+        assert_eq!(found.unwrap().num_arcs(), twin.unwrap().num_arcs());
+        let short: Vec<Label> = (1..60).map(|i| i * 37 % 500).collect();
+        let (found, twin) =
+            (product(&word(&short), &many, &Default::default()), product(&word(&short), &sorted, &Default::default()));
+        let (found, twin) = (found.unwrap().0, twin.unwrap().0);
+        assert_eq!(found.num_states(), twin.num_states());
+        for s in found.states() {
+            let all = |f: &FlatFst<Tropical>| {
+                let mut arcs: Vec<_> =
+                    f.arcs(s).iter().map(|x| (x.ilabel, x.olabel, x.weight.0.to_bits(), x.nextstate)).collect();
+                arcs.sort_unstable();
+                arcs
+            };
+            assert_eq!(all(&found), all(&twin));
+            // In the order of the second operand's arcs.
+            assert!(found.arcs(s).iter().filter(|x| x.ilabel != EPSILON).is_sorted_by_key(|x| x.olabel));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc as Shared;
 
 /// Replace nonterminal labels by automata, recursively
 #[derive(Args, Clone, Debug)]
-#[command(after_help = "Example:\n  weft fst replace acc.fst 100 a.fst 1 -o r.fst")]
+#[command(after_help = "Example:\n  weft fst replace root.fst 100 np.fst 101 -o r.fst")]
 pub struct Cmd {
     /// Which labels of the arc into an automaton are kept
     #[arg(long, value_enum, default_value_t = Labeling::Input)]

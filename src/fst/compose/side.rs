@@ -1,7 +1,11 @@
 //! An operand of a composition: its epsilons, and the arcs of a state with a label.
 //!
 //! A look-up is a binary search, or one step in a direct index where a state has very many arcs with labels close
-//! together (the lowest order of a back-off model).
+//! together (the lowest order of a back-off model). Where the other operand is searched, all arcs of this one are looked at,
+//! unless there are very many of them and few that can match.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
 use crate::fst::flat::{Arc, EPSILON, FlatFst, Label, StateId};
 use crate::fst::semiring::Weight;
@@ -20,6 +24,8 @@ pub(super) struct Side<const OUTPUT: bool> {
     /// For states with very many arcs: `INDEXED` and their number in `dense`, or how often they were searched so far.
     dense_of: Vec<u32>,
     dense: Vec<Dense>,
+    /// For states with very many arcs that are not sorted: how often they were asked for, and the positions by label.
+    by_label: HashMap<StateId, (u32, Vec<u32>), FxBuildHasher>,
 }
 
 /// First arc of every label from `least` on: `first[label - least]`, up to `first[label - least + 1]`.
@@ -33,7 +39,7 @@ const DENSE_ARCS: usize = 128;
 
 impl<const OUTPUT: bool> Side<OUTPUT> {
     pub(super) fn new<W: Weight>(fst: &FlatFst<W>, sorted: bool) -> Self {
-        Side { sorted, flags: vec![0; fst.num_states()], dense_of: vec![], dense: vec![] }
+        Side { sorted, flags: vec![0; fst.num_states()], dense_of: vec![], dense: vec![], by_label: HashMap::default() }
     }
 
     #[inline(always)]
@@ -94,6 +100,45 @@ impl<const OUTPUT: bool> Side<OUTPUT> {
         let from = arcs.partition_point(|x| Self::label(x) < label);
         let count = arcs[from..].iter().take_while(|x| Self::label(x) == label).count();
         range.start + from..range.start + from + count
+    }
+
+    /// The arcs of `s` that carry epsilon or one of `labels`, by position, into `found`; false if it is quicker to look at
+    /// all arcs. Needs nothing of the order of the arcs; `labels` must be sorted.
+    pub(super) fn find_some<W: Weight>(
+        &mut self,
+        fst: &FlatFst<W>,
+        s: StateId,
+        labels: impl ExactSizeIterator<Item = Label>,
+        found: &mut Vec<u32>,
+    ) -> bool {
+        /// A look at all arcs costs as much as one of so many searches.
+        const SEARCH: usize = 16;
+        let range = fst.range(s);
+        if range.len() < DENSE_ARCS || (labels.len() + 1) * SEARCH > range.len() {
+            return false;
+        }
+        let (asked, places) = self.by_label.entry(s).or_default();
+        *asked = asked.saturating_add(1);
+        // Sorting costs as much as some looks at all arcs: worth it only where there are many.
+        if *asked < SEARCH as u32 {
+            return false;
+        }
+        let arcs = fst.all_arcs();
+        let label = |&i: &u32| Self::label(&arcs[i as usize]);
+        if places.is_empty() {
+            places.extend(range.start as u32..range.end as u32);
+            places.sort_by_key(label);
+        }
+        found.clear();
+        let mut last = None;
+        for l in std::iter::once(EPSILON).chain(labels.filter(|&l| l != EPSILON)) {
+            if last.replace(l) != Some(l) {
+                let from = places.partition_point(|i| label(i) < l);
+                found.extend(places[from..].iter().take_while(|i| label(i) == l));
+            }
+        }
+        found.sort_unstable();
+        true
     }
 
     fn find_large<W: Weight>(&mut self, fst: &FlatFst<W>, s: StateId, label: Label) -> std::ops::Range<usize> {

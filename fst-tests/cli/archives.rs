@@ -1,0 +1,75 @@
+//! Archives: entries at any place of the file, and going straight to a key.
+
+use crate::sandbox::Sandbox;
+
+/// Every entry is read wherever its bytes lie in the reader's buffer: the first look ends at 512, later ones at steps of 64 KB.
+#[test]
+fn entries_lie_anywhere_in_a_buffer() {
+    let s = Sandbox::empty();
+    s.write("r.t", "1\n1\n1\n1\n");
+    for suffix in 36..48 {
+        let suffix = "x".repeat(suffix);
+        for kind in ["sttable", "stlist"] {
+            let line = format!(
+                "weft far compilestrings --token-type byte --generate-keys 1 --key-suffix {suffix} --far-type {kind} r.t r.far"
+            );
+            s.run(&line).ok();
+            assert_eq!(s.run("weft far printstrings --token-type byte r.far").ok(), "1\n1\n1\n1\n", "{line}");
+            assert_eq!(s.run("cat r.far | weft far printstrings --token-type byte").ok(), "1\n1\n1\n1\n", "{line}");
+        }
+    }
+    s.write("many.t", &"1 2 3\n".repeat(3000));
+    for keys in 5..9 {
+        s.run(&format!("weft far compilestrings --generate-keys {keys} many.t many.far")).ok();
+        assert!(
+            s.run("weft far info many.far").ok().contains("# of FSTs                                         3000")
+        );
+    }
+}
+
+/// A key is found through the index of a table, and the answers are those of reading everything.
+#[test]
+fn tables_are_entered_at_a_key() {
+    let s = Sandbox::empty();
+    let lines: String = (0..500).map(|i| format!("{}\n", i + 1)).collect();
+    s.write("n.t", &lines);
+    s.run("weft far compilestrings --generate-keys 3 n.t table.far").ok();
+    s.run("weft far compilestrings --generate-keys 3 --far-type stlist n.t list.far").ok();
+    for (begin, end) in
+        [("001", "003"), ("250", "250"), ("2505", "252"), ("498", "999"), ("000", "001"), ("zzz", "zzzz")]
+    {
+        let of = |far: &str| {
+            s.run(&format!("weft far printstrings --print-key --begin-key {begin} --end-key {end} {far}")).ok()
+        };
+        assert_eq!(of("table.far"), of("list.far"), "{begin} {end}");
+        assert_eq!(
+            of("table.far"),
+            s.run(&format!("cat table.far | weft far printstrings --print-key --begin-key {begin} --end-key {end}"))
+                .ok()
+        );
+    }
+    assert_eq!(s.run("weft far printstrings --print-key --begin-key 499 table.far").ok(), "499\t499\n500\t500\n");
+    s.run("weft far extract --keys 300-302,017,499 --filename-prefix out/ table.far").ok();
+    assert_eq!(s.run("ls out | tr '\\n' ' '").ok(), "017 300 301 302 499 ");
+    s.run("weft far extract --keys 300,zz table.far").fails(2, &["zz"]);
+    // An index that lies is not followed: reading from the beginning says what is wrong.
+    let mut bytes = s.bytes("table.far");
+    let at = bytes.len() - 8 * 100;
+    bytes[at] ^= 1;
+    std::fs::write(s.path().join("bad.far"), &bytes).unwrap();
+    s.run("weft far printstrings bad.far").fails(2, &["bad.far: byte", "the index says"]);
+    for cut in [1, 8, 9, 4000] {
+        std::fs::write(s.path().join("bad.far"), &bytes[..bytes.len() - cut]).unwrap();
+        s.run("weft far printstrings --begin-key 400 bad.far").fails(2, &["bad.far"]);
+    }
+}
+
+#[test]
+fn separators_chosen_for_all_tools_hold_for_strings_too() {
+    let s = Sandbox::empty();
+    s.write("k.syms", "<eps>,0\na,1\nb,2\n");
+    s.write("k.txt", "a,b\n");
+    s.run("weft far compilestrings --fst_field_separator=, --symbols=k.syms --generate_keys=1 k.txt k.far").ok();
+    assert_eq!(s.run("weft far printstrings --fst_field_separator=, --symbols=k.syms k.far").ok(), "a,b\n");
+    assert_eq!(s.run("weft far printstrings --fst_field_separator=';,' k.far").ok(), "1,2\n");
+}
