@@ -324,20 +324,20 @@ pub(crate) enum Advice {
     Populate,
 }
 
-/// Tells the system how the whole pages of this memory will be used. Refused advice is no loss.
+/// Tells the system how the pages of this memory will be used, those at its ends included: a large block has its pages to
+/// itself, and if only some of them were advised it could no longer grow without being copied. Refused advice is no loss.
 pub(crate) fn advise(memory: *mut u8, bytes: usize, advice: Advice) {
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 4096;
-        let skip = memory.align_offset(PAGE);
-        if skip < bytes {
-            let advice = match advice {
-                Advice::LargePages => libc::MADV_HUGEPAGE,
-                Advice::Populate => libc::MADV_POPULATE_WRITE,
-            };
-            // SAFETY: memory of the caller's own, and neither advice changes what is in it.
-            unsafe { libc::madvise(memory.wrapping_add(skip).cast(), (bytes - skip) / PAGE * PAGE, advice) };
-        }
+        let skip = memory.addr() % PAGE;
+        let pages = (skip + bytes).next_multiple_of(PAGE);
+        let advice = match advice {
+            Advice::LargePages => libc::MADV_HUGEPAGE,
+            Advice::Populate => libc::MADV_POPULATE_WRITE,
+        };
+        // SAFETY: pages that the process has, and neither advice changes what is in them.
+        unsafe { libc::madvise(memory.wrapping_sub(skip).cast(), pages, advice) };
     }
     #[cfg(not(target_os = "linux"))]
     let _ = (memory, bytes, advice);
