@@ -3,13 +3,14 @@
 //! The same command runs alone, over files and standard streams (`ProcessEnv`), or as a stage of a cascade, where `-` or
 //! no name is the automaton the stage before made.
 
+use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc as Shared;
 
 use crate::error::{Error, Result};
 use crate::format::binary::{self, Container, Header};
 use crate::format::far::{FarType, FarWriter};
-use crate::format::io;
+use crate::format::{io, symtab};
 use crate::fst::any::AnyFst;
 use crate::fst::symbols::SymbolTable;
 use crate::lm::{self, NgramModel};
@@ -109,6 +110,8 @@ pub struct ProcessEnv {
     stdin_taken: bool,
     /// The automata that were read, as errors name them.
     inputs: Vec<String>,
+    /// The symbol tables that were read: one file is often the table of both sides.
+    tables: HashMap<String, Shared<SymbolTable>>,
 }
 
 impl ProcessEnv {
@@ -169,7 +172,14 @@ impl Env for ProcessEnv {
         out.commit()
     }
     fn symbols(&mut self, name: &str) -> Result<Shared<SymbolTable>> {
-        crate::format::symtab::read(name).map(Shared::new)
+        if let Some(table) = self.tables.get(name) {
+            return Ok(table.clone());
+        }
+        let table = Shared::new(symtab::read(name)?);
+        if !io::is_stdio(name) {
+            self.tables.insert(name.to_string(), table.clone());
+        }
+        Ok(table)
     }
     fn read_text(&mut self, name: &str) -> Result<(String, Shared<String>)> {
         let name = self.input(Some(name))?;

@@ -29,6 +29,7 @@ pub fn read_input(mut input: io::Input) -> Result<SymbolTable> {
 /// `word<TAB>id` a line; the word is everything before the last tab or run of blanks.
 pub fn read_text(name: &str, text: &str) -> Result<SymbolTable> {
     let mut table = SymbolTable::new(name);
+    table.reserve(memchr::memchr_iter(b'\n', text.as_bytes()).count() + 1, text.len());
     for (n, line) in io::without_mark(text).lines().enumerate() {
         let line = line.trim_end_matches('\r');
         if line.trim().is_empty() {

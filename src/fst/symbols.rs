@@ -50,6 +50,12 @@ impl SymbolTable {
     pub fn new(name: impl Into<String>) -> Self {
         SymbolTable { name: name.into(), ..Default::default() }
     }
+    /// Room for so many symbols more with so many bytes together.
+    pub(crate) fn reserve(&mut self, symbols: usize, bytes: usize) {
+        self.text.reserve_exact(bytes);
+        self.ends.reserve_exact(symbols);
+        self.keys.reserve_exact(symbols);
+    }
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -75,7 +81,7 @@ impl SymbolTable {
     fn table(&self) -> &HashTable<u32> {
         self.by_symbol.get_or_init(|| {
             let hash = |i: &u32| FxBuildHasher.hash_one(self.symbol_at(*i as usize));
-            let mut t = HashTable::with_capacity(self.len());
+            let mut t = HashTable::with_capacity(self.keys.capacity());
             for i in 0..self.len() as u32 {
                 let s = self.symbol_at(i as usize);
                 if t.find(hash(&i), |&j| self.symbol_at(j as usize) == s).is_none() {
