@@ -22,26 +22,40 @@ pub fn thread_pool(threads: usize) -> Result<rayon::ThreadPool> {
 /// Lets every boolean option take a value, `--unique` or `--unique=true` or `--unique=false`, at every level. An option
 /// that is given twice has its last value, as in OpenFst.
 pub fn openfst_booleans(command: Command) -> Command {
-    command
-        .args_override_self(true)
-        .mut_args(|arg| match arg.get_action() {
-            ArgAction::SetTrue => arg
-                .action(ArgAction::Set)
-                .num_args(0..=1)
-                .require_equals(true)
-                .hide_possible_values(true)
-                .value_name("BOOL")
-                .value_parser(boolean())
-                .hide_default_value(true)
-                .default_value("false")
-                .default_missing_value("true"),
-            // Booleans that are true unless somebody says otherwise.
-            ArgAction::Set if arg.get_value_parser().type_id() == TypeId::of::<bool>() => {
-                arg.hide_possible_values(true).value_name("BOOL").value_parser(boolean())
-            }
-            _ => arg,
-        })
-        .mut_subcommands(openfst_booleans)
+    own_booleans(command).mut_subcommands(openfst_booleans)
+}
+
+/// As `openfst_booleans`, for the command that these words call and those above it: a process calls one of very many.
+pub fn openfst_booleans_of(command: Command, words: &[OsString]) -> Command {
+    let command = own_booleans(command);
+    let called = words.iter().enumerate().find_map(|(i, word)| match word.to_str() {
+        Some(option) if option.starts_with('-') => None,
+        name => Some((i, name.and_then(|name| command.find_subcommand(name))?.get_name().to_string())),
+    });
+    match called {
+        Some((i, name)) => command.mut_subcommand(name, |c| openfst_booleans_of(c, &words[i + 1..])),
+        None => command,
+    }
+}
+
+fn own_booleans(command: Command) -> Command {
+    command.args_override_self(true).mut_args(|arg| match arg.get_action() {
+        ArgAction::SetTrue => arg
+            .action(ArgAction::Set)
+            .num_args(0..=1)
+            .require_equals(true)
+            .hide_possible_values(true)
+            .value_name("BOOL")
+            .value_parser(boolean())
+            .hide_default_value(true)
+            .default_value("false")
+            .default_missing_value("true"),
+        // Booleans that are true unless somebody says otherwise.
+        ArgAction::Set if arg.get_value_parser().type_id() == TypeId::of::<bool>() => {
+            arg.hide_possible_values(true).value_name("BOOL").value_parser(boolean())
+        }
+        _ => arg,
+    })
 }
 
 /// `true`, `false`, `1`, `0` ...; nothing after the `=` is true, as in OpenFst.
@@ -59,7 +73,7 @@ fn boolean() -> impl TypedValueParser<Value = bool> {
 
 /// Rewrites options to the spelling clap knows. File names and values stay as they are.
 pub fn openfst_spelling(command: &Command, argv: Vec<OsString>) -> Vec<OsString> {
-    let mut names = long_names(command);
+    let mut names = long_names(command, &argv);
     // sacreBLEU's short names of more than one letter, `-tok`, are aliases of the command's options.
     let called = argv.get(1).and_then(|name| command.find_subcommand(name));
     names.extend(called.map(aliases).unwrap_or_default());
@@ -149,13 +163,14 @@ fn respell(text: &str, names: &[String]) -> Option<String> {
     })
 }
 
-fn long_names(command: &Command) -> Vec<String> {
+/// The long options of the command that these words call, and of those above it.
+fn long_names(command: &Command, words: &[OsString]) -> Vec<String> {
     let mut names: Vec<String> = command.get_arguments().filter_map(|a| a.get_long()).map(str::to_string).collect();
-    for sub in command.get_subcommands() {
-        names.extend(long_names(sub));
+    // The name of the program may stand in front, or not.
+    let called = |(i, word): (usize, &OsString)| Some((i, command.find_subcommand(word.to_str()?)?));
+    if let Some((i, sub)) = words.iter().enumerate().find_map(called) {
+        names.extend(long_names(sub, &words[i + 1..]));
     }
-    names.sort_unstable();
-    names.dedup();
     names
 }
 

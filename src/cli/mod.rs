@@ -79,7 +79,7 @@ enum Command {
 
 /// Runs the command line. 0: all done; 1: a test said no, or some inputs failed; 2: usage or environment.
 pub fn main(argv: Vec<OsString>) -> ExitCode {
-    let command = args::openfst_booleans(Weft::command());
+    let mut command = args::openfst_booleans_of(Weft::command(), &argv[1.min(argv.len())..]);
     let argv = match library_flags::take(&command, argv) {
         Ok(argv) => args::openfst_spelling(&command, argv),
         Err(e) => {
@@ -87,7 +87,9 @@ pub fn main(argv: Vec<OsString>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let parsed = command.try_get_matches_from(argv).and_then(|m| Weft::from_arg_matches(&m));
+    let parsed = command.try_get_matches_from_mut(argv).and_then(|m| Weft::from_arg_matches(&m));
+    // It is large, and the process will not need its memory for anything else.
+    std::mem::forget(command);
     let weft = match parsed {
         Ok(w) => w,
         Err(e) => {
