@@ -142,7 +142,7 @@ mod tests {
         let mut spare = vec![];
         for n in (0..70).chain([100, 1000, 5000]) {
             for keys in [1, 2, 5, 50, u64::MAX] {
-                let given = numbers(n, keys, n + keys);
+                let given = numbers(n, keys, n.wrapping_add(keys));
                 let mut sorted = given.clone();
                 sort_by_key(&mut sorted, &mut spare, |x| x.0);
                 assert!(sorted.is_sorted_by_key(|x| x.0), "{n} {keys}");
