@@ -5,7 +5,8 @@
 //! precision of the weight, a complete path comes after what is as good within 1e-6, and the heap moves its items as the
 //! C++ library's does, by which equal ones are ordered. The bound keeps the search small, so speed is not the point.
 
-use super::{COMPLETE, Entry, FINAL, ShortestPathConfig, automaton};
+use super::ShortestPathConfig;
+use super::entry::{COMPLETE, Entry, FINAL, automaton};
 use crate::fst::flat::{FlatFst, NO_STATE, StateId};
 use crate::fst::semiring::{SHORTEST_DELTA, Weight};
 use crate::fst::visit::Incoming;
