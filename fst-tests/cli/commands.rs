@@ -159,3 +159,38 @@ fn a_closed_pipe_is_nobodys_error() {
         assert_eq!(said.ok().trim(), "10");
     }
 }
+
+/// Thousands of files on one command line go another way than a few (cli/operands.rs); nothing is lost on it.
+#[test]
+fn hundreds_of_operands() {
+    let s = Sandbox::empty();
+    let names: Vec<String> = (1..=300).map(|i| format!("parts_of/{i:03}.fst")).collect();
+    let calls: String = (1..=300).map(|i| format!("0 1 {} {}\n", 1000 + i, 1000 + i)).collect();
+    s.write("root.t", &(calls + "1\n"));
+    s.write("parts_of/note", "");
+    let lines: String = (1..=300).map(|i| format!("{i} {}\n", i + 300)).collect();
+    s.write("lines", &lines);
+    let syms: String = (0..=600).map(|i| format!("{i}\t{i}\n")).collect();
+    s.write("syms", &syms);
+    s.run("weft fst compile root.t root.fst").ok();
+    s.run("weft far compilestrings --symbols=syms --generate_keys=3 lines s.far").ok();
+    s.run("weft far extract --filename_prefix=parts_of/ --filename_suffix=.fst s.far").ok();
+    let strings = |automaton: &str| {
+        let labels = "weft fst project --project_type=output | weft fst rmepsilon | weft fst print | cut -s -f 3";
+        let printed = s.run(&format!("{automaton} | {labels} | sort -n | uniq")).ok();
+        printed.split_whitespace().map(|l| l.parse::<i32>().unwrap()).collect::<Vec<_>>()
+    };
+    let all: Vec<i32> = (1..=600).collect();
+    let pairs: String = names.iter().enumerate().map(|(i, name)| format!("{name} {} ", 1001 + i)).collect();
+    assert_eq!(strings(&format!("weft fst replace root.fst 9999 {pairs} --epsilon_on_replace")), all);
+    assert_eq!(strings(&format!("weft fst replace --return_label=0 root.fst 9999 {pairs} - ")), all);
+    let files = names.join(" ");
+    assert_eq!(strings(&format!("weft fst union {files}")), all);
+    assert_eq!(strings(&format!("weft fst union {files} -o u.fst; cat u.fst")), all);
+    s.run(&format!("weft far create {files} made.far && weft far create -o too.far {files}")).ok();
+    assert_eq!(s.bytes("made.far"), s.bytes("too.far"));
+    assert_eq!(s.run("weft far info --list_fsts made.far | wc -l").ok().trim(), "301");
+    let last = format!("weft fst replace root.fst 9999 {pairs} nosuch.fst 77 r.fst");
+    s.run(&last).fails(2, &["nosuch.fst: No such file"]);
+    s.run(&format!("weft fst replace root.fst 9999 {pairs} last.fst -o r.fst")).fails(2, &["last.fst has no label"]);
+}

@@ -10,6 +10,7 @@ use std::sync::Arc as Shared;
 use crate::error::{Error, Result};
 use crate::format::binary::{self, Container, Header};
 use crate::format::far::{FarType, FarWriter};
+use crate::format::folder::Folder;
 use crate::format::{io, symtab};
 use crate::fst::any::AnyFst;
 use crate::fst::symbols::SymbolTable;
@@ -104,12 +105,17 @@ pub fn write_archive(name: &str, entries: &[(String, AnyFst)]) -> Result<()> {
     far.finish()
 }
 
+/// An error names the inputs of its operation, if there are no more than this.
+const NAMED: usize = 3;
+
 /// Files and the standard streams of the process.
 #[derive(Default)]
 pub struct ProcessEnv {
     stdin_taken: bool,
-    /// The automata that were read, as errors name them.
+    /// The first automata that were read, as errors name them: one more than they may name.
     inputs: Vec<String>,
+    /// Where the automata are.
+    folder: Folder,
     /// The symbol tables that were read: one file is often the table of both sides.
     tables: HashMap<String, Shared<SymbolTable>>,
 }
@@ -131,13 +137,15 @@ impl ProcessEnv {
     /// A name to read an automaton from.
     fn automaton<'a>(&mut self, name: Option<&'a str>) -> Result<&'a str> {
         let name = self.input(name)?;
-        self.inputs.push(if io::is_stdio(name) { "standard input".into() } else { name.into() });
+        if self.inputs.len() <= NAMED {
+            self.inputs.push(if io::is_stdio(name) { "standard input".into() } else { name.into() });
+        }
         Ok(name)
     }
     /// The error as the user sees it: what an operation says of its input comes with the input's name.
     pub fn told(&self, error: &Error) -> String {
         match error {
-            Error::Op { .. } | Error::Limit { .. } if (1..=3).contains(&self.inputs.len()) => {
+            Error::Op { .. } | Error::Limit { .. } if (1..=NAMED).contains(&self.inputs.len()) => {
                 format!("{}: {error}", self.inputs.join(", "))
             }
             _ => error.to_string(),
@@ -151,7 +159,7 @@ impl Env for ProcessEnv {
     }
     fn take(&mut self, name: Option<&str>) -> Result<AnyFst> {
         let name = self.automaton(name)?;
-        binary::read(name)
+        binary::read_input(io::open_in(&mut self.folder, name)?).map(|(fst, _)| fst)
     }
     fn get_with_header(&mut self, name: Option<&str>) -> Result<(Shared<AnyFst>, Option<Header>)> {
         let name = self.automaton(name)?;

@@ -22,6 +22,7 @@ pub mod lattice;
 mod library_flags;
 pub mod lm;
 pub mod memory;
+pub mod operands;
 pub mod order;
 pub mod rescore;
 pub mod rules;
@@ -80,6 +81,7 @@ enum Command {
 /// Runs the command line. 0: all done; 1: a test said no, or some inputs failed; 2: usage or environment.
 pub fn main(argv: Vec<OsString>) -> ExitCode {
     let mut command = args::openfst_booleans_of(Weft::command(), &argv[1.min(argv.len())..]);
+    let argv = operands::set_aside(&command, argv);
     let argv = match library_flags::take(&command, argv) {
         Ok(argv) => args::openfst_spelling(&command, argv),
         Err(e) => {

@@ -3,6 +3,7 @@
 //! What OpenFst writes we read, what we write OpenFst reads. A file is checked while it is read: magic, types, sizes that
 //! lie, states out of range, weights that are no members. Nothing is reserved on the word of a header alone.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc as Shared;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +58,7 @@ impl Container {
 #[derive(Clone, Debug)]
 pub struct Header {
     pub container: Container,
-    pub arc_type: String,
+    pub arc_type: Cow<'static, str>,
     pub version: i32,
     pub flags: i32,
     pub properties: u64,
@@ -94,7 +95,7 @@ pub fn read_input(input: io::Input) -> Result<(AnyFst, Header)> {
 /// Reads one automaton and stops after it: archives hold many in one stream.
 pub fn read_from(source: &mut ByteSource) -> Result<(AnyFst, Header)> {
     let header = read_header(source)?;
-    let fst = match header.arc_type.as_str() {
+    let fst = match &*header.arc_type {
         "standard" => AnyFst::Standard(read_body::<Tropical>(source, &header)?),
         "log" => AnyFst::Log(read_body::<Log>(source, &header)?),
         "log64" => AnyFst::Log64(read_body::<Log64>(source, &header)?),
@@ -117,15 +118,15 @@ fn read_header(source: &mut ByteSource) -> Result<Header> {
     if first != Some(MAGIC.to_le_bytes()[0]) || source.i32("the magic number")? != MAGIC {
         return Err(source.error("not an OpenFst automaton (bad magic number)"));
     }
-    let fst_type = source.string("the automaton's type")?;
-    let arc_type = source.string("the arc type")?;
+    let fst_type = source.string_of("the automaton's type", &["vector", "const"])?;
+    let arc_type = source.string_of("the arc type", &["standard", "log", "log64"])?;
     let version = source.i32("the version")?;
     let flags = source.i32("the flags")?;
     let properties = source.u64("the properties")?;
     let start = source.i64("the start state")?;
     let num_states = source.i64("the number of states")?;
     let num_arcs = source.i64("the number of arcs")?;
-    let container = match fst_type.as_str() {
+    let container = match &*fst_type {
         "vector" => Container::Vector,
         "const" => Container::Const,
         other => {
@@ -223,7 +224,10 @@ where
             return Err(source.error("more states than an automaton can hold"));
         }
     }
-    arcs.shrink_to_fit();
+    // What a small file leaves is less than what giving it back costs.
+    if (arcs.capacity() - arcs.len()) * size_of::<Arc<W>>() > 1 << 10 {
+        arcs.shrink_to_fit();
+    }
     // All at once: a search that may stop anywhere looks at one after the other.
     let finals_good = finals.iter().fold(true, |all, w| all & w.is_member());
     let arcs_good = good(&arcs, finals.len());

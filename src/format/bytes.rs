@@ -1,9 +1,10 @@
 //! Reading binary files piece by piece, with the byte offset in every error and no allocation that a lying size can blow up.
 
-use std::io::{ErrorKind, Read};
+use std::borrow::Cow;
+use std::io::{BufRead, ErrorKind, Read};
 use std::mem::MaybeUninit;
 
-use super::io::{Input, Source};
+use super::io::{Input, Reader, Source};
 use crate::error::{Error, Result};
 use crate::fst::flat::Arc;
 use crate::fst::semiring::{Log, Log64, Tropical};
@@ -40,7 +41,7 @@ pub struct ByteSource {
     /// It holds many automata, so that what is left says nothing about the next.
     shared: bool,
     offset: u64,
-    reader: Box<dyn Source>,
+    reader: Reader,
 }
 
 impl ByteSource {
@@ -245,6 +246,18 @@ impl ByteSource {
         Ok(())
     }
 
+    /// As `string`, for what is nearly always one of these.
+    pub fn string_of(&mut self, what: &str, known: &[&'static str]) -> Result<Cow<'static, str>> {
+        let head = self.peek()?;
+        let is = |name: &&&str| {
+            head.starts_with(&(name.len() as i32).to_le_bytes()) && head[4..].starts_with(name.as_bytes())
+        };
+        let Some(name) = known.iter().find(is) else { return self.string(what).map(Cow::Owned) };
+        self.reader.consume(4 + name.len());
+        self.offset += 4 + name.len() as u64;
+        Ok(Cow::Borrowed(name))
+    }
+
     /// A string with its 32-bit length in front, as OpenFst writes them.
     pub fn string(&mut self, what: &str) -> Result<String> {
         let at = self.offset;
@@ -257,13 +270,21 @@ impl ByteSource {
 
     /// The next `len` bytes as text; `at` is where the error is if they are not.
     pub fn text_of(&mut self, len: u64, what: &str, at: u64) -> Result<String> {
-        let mut bytes = vec![];
+        let mut bytes = Vec::with_capacity(len.min(64) as usize);
         self.append(len, what, &mut bytes)?;
         String::from_utf8(bytes).map_err(|_| Error::binary(&self.name, at, format!("{what} is not UTF-8 text")))
     }
 
     /// Appends the next `len` bytes.
     pub fn append(&mut self, len: u64, what: &str, bytes: &mut Vec<u8>) -> Result<()> {
+        if let Ok(buf) = self.reader.fill_buf()
+            && let Some(here) = buf.get(..len as usize)
+        {
+            bytes.extend_from_slice(here);
+            self.reader.consume(len as usize);
+            self.offset += len;
+            return Ok(());
+        }
         bytes.reserve(self.reservable(len, 1).min(CAUTIOUS as usize));
         let got = self.reader.by_ref().take(len).read_to_end(bytes).map_err(|e| self.io_error(e, what))? as u64;
         self.offset += got;
@@ -349,7 +370,7 @@ mod tests {
 
     fn source(bytes: Vec<u8>) -> ByteSource {
         let size = Some(bytes.len() as u64);
-        ByteSource::new(Input { name: "t".into(), size, reader: Box::new(std::io::Cursor::new(bytes)) })
+        ByteSource::new(Input { name: "t".into(), size, reader: Reader::Stream(Box::new(std::io::Cursor::new(bytes))) })
     }
 
     #[test]

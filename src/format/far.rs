@@ -75,7 +75,7 @@ impl FarReader {
         let head = [TABLE_MAGIC.to_le_bytes(), VERSION.to_le_bytes()].concat();
         let place = begin.filter(|_| !io::is_stdio(name)).and_then(|begin| far_index::find(name, &head, begin));
         let Some(place) = place else { return Self::open(name) };
-        let reader = Box::new(PlainFile::from(place.file, place.at));
+        let reader = io::Reader::Stream(Box::new(PlainFile::from(place.file, place.at)));
         let input = io::Input { name: name.into(), size: Some(place.size), reader };
         let source = ByteSource::of_many_from(input, place.at);
         let far_type = FarType::Table;

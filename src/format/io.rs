@@ -5,8 +5,10 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::mem::MaybeUninit;
 use std::path::Path;
 
+use super::folder::Folder;
 use super::place::Place;
 use super::plain::PlainFile;
+use super::small::Bytes;
 use crate::error::{Error, Result};
 
 /// Small enough to stay in the cache and on the heap.
@@ -20,7 +22,55 @@ pub struct Input {
     pub name: String,
     /// Bytes to come, if known: an upper bound for what a reader may reserve.
     pub size: Option<u64>,
-    pub reader: Box<dyn Source>,
+    pub reader: Reader,
+}
+
+/// Where the bytes come from.
+pub enum Reader {
+    /// They are here already; nothing between them and who reads.
+    Here(Bytes),
+    Stream(Box<dyn Source>),
+}
+
+impl Reader {
+    fn stream(source: impl Source + 'static) -> Self {
+        Reader::Stream(Box::new(source))
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, place: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Reader::Here(bytes) => bytes.read(place),
+            Reader::Stream(source) => source.read(place),
+        }
+    }
+}
+
+impl BufRead for Reader {
+    #[inline(always)]
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        match self {
+            Reader::Here(bytes) => bytes.fill_buf(),
+            Reader::Stream(source) => source.fill_buf(),
+        }
+    }
+    #[inline(always)]
+    fn consume(&mut self, n: usize) {
+        match self {
+            Reader::Here(bytes) => bytes.consume(n),
+            Reader::Stream(source) => source.consume(n),
+        }
+    }
+}
+
+impl Source for Reader {
+    fn read_into<'a>(&mut self, place: &'a mut [MaybeUninit<u8>]) -> io::Result<&'a mut [u8]> {
+        match self {
+            Reader::Here(bytes) => bytes.read_into(place),
+            Reader::Stream(source) => source.read_into(place),
+        }
+    }
 }
 
 /// A stream of bytes behind a buffer.
@@ -36,6 +86,18 @@ pub trait Source: BufRead + Send {
 impl<R: Read + Send> Source for BufReader<R> {}
 impl Source for io::Cursor<Vec<u8>> {}
 impl<A: BufRead + Send, B: BufRead + Send> Source for io::Chain<A, B> {}
+
+/// As much of `from` as `place` has room for, written there.
+#[inline]
+pub(super) fn copied<'a>(place: &'a mut [MaybeUninit<u8>], from: &[u8]) -> &'a mut [u8] {
+    let n = place.len().min(from.len());
+    let place = &mut place[..n];
+    // SAFETY: `n` bytes, all of them written here; they are borrowed for writing, so `from` is other memory.
+    unsafe {
+        place.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(from.as_ptr(), n);
+        std::slice::from_raw_parts_mut(place.as_mut_ptr().cast(), n)
+    }
+}
 
 /// The same memory with zeros in it.
 pub(super) fn zeroed(place: &mut [MaybeUninit<u8>]) -> &mut [u8] {
@@ -53,45 +115,57 @@ pub fn is_stdio(name: &str) -> bool {
 pub fn open(name: &str) -> Result<Input> {
     if is_stdio(name) {
         let reader = BufReader::with_capacity(BUFFER, io::stdin());
-        return unpack("standard input".into(), None, reader);
+        return unpack("standard input".into(), None, Reader::stream(reader));
     }
-    let file = File::open(name).map_err(|e| Error::io(name, e))?;
+    of_file(name, File::open(name))
+}
+
+/// As `open`, where files of one folder follow each other.
+pub fn open_in(folder: &mut Folder, name: &str) -> Result<Input> {
+    if is_stdio(name) { open(name) } else { of_file(name, folder.open(name)) }
+}
+
+fn of_file(name: &str, file: io::Result<File>) -> Result<Input> {
+    let file = match Bytes::of(file.map_err(|e| Error::io(name, e))?) {
+        Ok(bytes) => return unpack(name.into(), Some(bytes.size()), Reader::Here(bytes)),
+        Err(file) => file,
+    };
     let meta = file.metadata().map_err(|e| Error::io(name, e))?;
     if meta.is_dir() {
         return Err(Error::usage(format!("{name}: is a directory, expected a file")));
     }
     let size = meta.is_file().then_some(meta.len());
-    unpack(name.into(), size, PlainFile::new(file))
+    unpack(name.into(), size, Reader::stream(PlainFile::new(file)))
 }
 
 /// An input over bytes in memory, for archives and tests.
 pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Input> {
     let size = Some(bytes.len() as u64);
-    unpack(name.into(), size, io::Cursor::new(bytes))
+    unpack(name.into(), size, Reader::Here(Bytes::new(bytes)))
 }
 
-fn unpack(name: String, size: Option<u64>, mut raw: impl Source + 'static) -> Result<Input> {
+fn unpack(name: String, size: Option<u64>, mut raw: Reader) -> Result<Input> {
     let head = raw.fill_buf().map_err(|e| Error::io(&name, e))?;
     if (1..MAGIC_BYTES).contains(&head.len()) {
         // A pipe may hand out its first bytes one by one; what a file is shows only in four of them.
         let mut head = Vec::with_capacity(MAGIC_BYTES);
         raw.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut head).map_err(|e| Error::io(&name, e))?;
-        return unpack_known(name, size, io::Cursor::new(head).chain(raw));
+        return unpack_known(name, size, Reader::stream(io::Cursor::new(head).chain(raw)));
     }
     unpack_known(name, size, raw)
 }
 
 /// As `unpack`, where the buffer holds the first bytes, all there are up to `MAGIC_BYTES`.
-fn unpack_known(name: String, size: Option<u64>, mut raw: impl Source + 'static) -> Result<Input> {
+fn unpack_known(name: String, size: Option<u64>, mut raw: Reader) -> Result<Input> {
     let head = raw.fill_buf().map_err(|e| Error::io(&name, e))?;
     if head.starts_with(&[0x1f, 0x8b]) {
         let gz = flate2::bufread::MultiGzDecoder::new(raw);
-        Ok(Input { name, size: None, reader: Box::new(BufReader::with_capacity(BUFFER, gz)) })
+        Ok(Input { name, size: None, reader: Reader::stream(BufReader::with_capacity(BUFFER, gz)) })
     } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         let z = zstd::stream::read::Decoder::with_buffer(raw).map_err(|e| Error::io(&name, e))?;
-        Ok(Input { name, size: None, reader: Box::new(BufReader::with_capacity(BUFFER, Steps(z))) })
+        Ok(Input { name, size: None, reader: Reader::stream(BufReader::with_capacity(BUFFER, Steps(z))) })
     } else {
-        Ok(Input { name, size, reader: Box::new(raw) })
+        Ok(Input { name, size, reader: raw })
     }
 }
 
@@ -314,11 +388,11 @@ mod tests {
         let mut gz = flate2::write::GzEncoder::new(vec![], flate2::Compression::default());
         gz.write_all(b"words").unwrap();
         for bytes in [gz.finish().unwrap(), zstd::encode_all(&b"words"[..], 0).unwrap(), b"words".to_vec()] {
-            let input = unpack("t".into(), None, BufReader::new(Trickle(bytes))).unwrap();
+            let input = unpack("t".into(), None, Reader::stream(BufReader::new(Trickle(bytes)))).unwrap();
             assert_eq!(input.bytes().unwrap().1, b"words");
         }
         for short in [&b""[..], b"a", b"abc"] {
-            let input = unpack("t".into(), None, BufReader::new(Trickle(short.to_vec()))).unwrap();
+            let input = unpack("t".into(), None, Reader::stream(BufReader::new(Trickle(short.to_vec())))).unwrap();
             assert_eq!(input.bytes().unwrap().1, short);
         }
     }

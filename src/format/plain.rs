@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::mem::MaybeUninit;
 
-use super::io::{BUFFER, Source};
+use super::io::{BUFFER, Source, copied};
 
 /// Bytes of the first look: a header. More would be copied twice where the rest goes into arrays; and a whole page would
 /// bring the rest to the slow places of arrays that begin 16 bytes into one.
@@ -55,15 +55,9 @@ impl PlainFile {
     }
     /// What is in the buffer, into `place`.
     fn take<'a>(&mut self, place: &'a mut [MaybeUninit<u8>]) -> &'a mut [u8] {
-        let n = place.len().min(self.buffer.len() - self.at);
-        let place = &mut place[..n];
-        let from = &self.buffer[self.at..self.at + n];
-        self.at += n;
-        // SAFETY: `n` bytes, all of them written here; the buffer is memory of its own.
-        unsafe {
-            place.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(from.as_ptr(), n);
-            std::slice::from_raw_parts_mut(place.as_mut_ptr().cast(), n)
-        }
+        let taken = copied(place, &self.buffer[self.at..]);
+        self.at += taken.len();
+        taken
     }
 }
 

@@ -55,19 +55,11 @@ const NO_CALL: u32 = u32::MAX;
 
 /// Expands the automaton of the `root` label. `parts` are (label, automaton).
 pub fn replace<W: Weight>(parts: &[(Label, &FlatFst<W>)], root: Label, config: &ReplaceConfig) -> Result<FlatFst<W>> {
-    let mut by_label: HashMap<Label, u32, FxBuildHasher> = HashMap::default();
-    for (i, (label, _)) in parts.iter().enumerate() {
-        if *label <= 0 {
-            return Err(Error::op(OP, format!("a nonterminal label must be positive, found {label}")));
-        }
-        if by_label.insert(*label, i as u32).is_some() {
-            return Err(Error::op(OP, format!("the label {label} is given to two automata")));
-        }
-    }
+    let by_label = Nonterminals::new(parts)?;
     if config.return_label == NO_LABEL {
         return Err(Error::op(OP, "the return label -1 is reserved and cannot be a label"));
     }
-    let Some(&root_part) = by_label.get(&root) else {
+    let Some(root_part) = by_label.part(root) else {
         return Err(Error::op(OP, format!("there is no automaton for the root label {root}")));
     };
     let main = parts[root_part as usize].1;
@@ -79,19 +71,64 @@ pub fn replace<W: Weight>(parts: &[(Label, &FlatFst<W>)], root: Label, config: &
     Network::new(parts, &by_label)?.expand(root_part, config).map(|f| f.with_symbols_of(main))
 }
 
+/// Which automaton a label stands for. Nonterminals mostly follow each other, and then an array says it.
+struct Nonterminals {
+    least: Label,
+    /// Parts by the distance from the least label; `NO_CALL` between them. Empty if they are too far apart.
+    near: Vec<u32>,
+    far: HashMap<Label, u32, FxBuildHasher>,
+}
+
+impl Nonterminals {
+    fn new<W: Weight>(parts: &[(Label, &FlatFst<W>)]) -> Result<Self> {
+        let labels = || parts.iter().map(|part| part.0);
+        let (least, most) = (labels().min().unwrap_or(1), labels().max().unwrap_or(1));
+        if least <= 0 {
+            return Err(Error::op(OP, format!("a nonterminal label must be positive, found {least}")));
+        }
+        let width = (most - least) as usize + 1;
+        let near = if width <= 4 * parts.len() + 1024 { vec![NO_CALL; width] } else { vec![] };
+        let mut all = Nonterminals { least, near, far: HashMap::default() };
+        if all.near.is_empty() {
+            all.far.reserve(parts.len());
+        }
+        for (i, label) in labels().enumerate() {
+            let before = match all.near.get_mut((label - least) as usize) {
+                Some(place) => std::mem::replace(place, i as u32) != NO_CALL,
+                None => all.far.insert(label, i as u32).is_some(),
+            };
+            if before {
+                return Err(Error::op(OP, format!("the label {label} is given to two automata")));
+            }
+        }
+        Ok(all)
+    }
+
+    #[inline(always)]
+    fn part(&self, label: Label) -> Option<u32> {
+        if label < self.least {
+            None
+        } else if self.far.is_empty() {
+            self.near.get((label - self.least) as usize).copied().filter(|&part| part != NO_CALL)
+        } else {
+            self.far.get(&label).copied()
+        }
+    }
+}
+
 /// An error if a chain of calls from the root comes back to where it was.
-fn check_recursion<W: Weight>(
-    parts: &[(Label, &FlatFst<W>)],
-    by_label: &HashMap<Label, u32, FxBuildHasher>,
-    root: u32,
-) -> Result<()> {
+fn check_recursion<W: Weight>(parts: &[(Label, &FlatFst<W>)], by_label: &Nonterminals, root: u32) -> Result<()> {
     let calls = |part: u32| -> Vec<u32> {
         let fst = parts[part as usize].1;
+        // Most automata of a large network call nothing.
+        if !fst.all_arcs().iter().any(|a| by_label.part(a.olabel).is_some()) {
+            return vec![];
+        }
         let reached = visit::accessible(fst);
         let mut to: Vec<u32> = fst
             .transitions()
             .filter(|(s, _)| reached[*s as usize])
-            .filter_map(|(_, a)| by_label.get(&a.olabel).copied())
+            .filter_map(|(_, a)| by_label.part(a.olabel))
             .collect();
         to.sort_unstable();
         to.dedup();
@@ -143,7 +180,7 @@ struct Network<W> {
 const EMPTY_CALL: u32 = u32::MAX - 1;
 
 impl<W: Weight> Network<W> {
-    fn new(parts: &[(Label, &FlatFst<W>)], by_label: &HashMap<Label, u32, FxBuildHasher>) -> Result<Self> {
+    fn new(parts: &[(Label, &FlatFst<W>)], by_label: &Nonterminals) -> Result<Self> {
         let states: usize = parts.iter().map(|(_, f)| f.num_states()).sum();
         let arcs: usize = parts.iter().map(|(_, f)| f.num_arcs()).sum();
         if states >= EMPTY_CALL as usize || arcs >= u32::MAX as usize {
@@ -161,18 +198,12 @@ impl<W: Weight> Network<W> {
             net.starts.push(if fst.start() == NO_STATE { EMPTY_CALL } else { base + fst.start() });
             base += fst.num_states() as StateId;
         }
-        let least = by_label.keys().copied().min().unwrap_or(0);
-        let most = by_label.keys().copied().max().unwrap_or(0);
         let mut base = 0;
         net.offsets.push(0);
         for (_, fst) in parts {
             for s in fst.states() {
                 for a in fst.arcs(s) {
-                    let call = if (least..=most).contains(&a.olabel) {
-                        by_label.get(&a.olabel).map_or(NO_CALL, |&p| net.starts[p as usize])
-                    } else {
-                        NO_CALL
-                    };
+                    let call = by_label.part(a.olabel).map_or(NO_CALL, |part| net.starts[part as usize]);
                     net.calls.push(call);
                     net.arcs.push(Arc { nextstate: base + a.nextstate, ..*a });
                 }

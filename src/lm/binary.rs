@@ -1,7 +1,7 @@
 //! Loading a model, whatever it is stored as: ARPA text or the binary of `lm compile`, plain or compressed.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, Read};
 
 use super::layout::{Block, MAGIC};
 use super::{NgramModel, arpa};

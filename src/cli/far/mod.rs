@@ -10,6 +10,7 @@ mod printstrings;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::env::Status;
+use super::operands::{self, Operands};
 use crate::error::{Error, Result};
 use crate::format::far::FarType;
 use crate::format::io;
@@ -91,7 +92,7 @@ enum TokenType {
 struct Gather {
     /// Input files, then the archive to write (`-`: standard input or output); one name is an input
     #[arg(value_name = "IN... OUT")]
-    files: Vec<String>,
+    files: Vec<Operands>,
     /// The archive to write; then all the other names are inputs
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
@@ -103,11 +104,12 @@ struct Gather {
 impl Gather {
     /// The inputs and the output.
     fn files(&self) -> Result<(Vec<String>, String)> {
-        let (mut inputs, output) = match (&self.output, self.files.split_last()) {
-            (Some(output), _) => (self.files.clone(), output.clone()),
+        let mut inputs: Vec<String> = operands::all(&self.files).into_iter().map(String::from).collect();
+        let output = match &self.output {
+            Some(output) => output.clone(),
             // As in OpenFst, and never an input that is overwritten.
-            (None, Some((output, inputs))) if !inputs.is_empty() => (inputs.to_vec(), output.clone()),
-            (None, _) => (self.files.clone(), "-".into()),
+            None if inputs.len() > 1 => inputs.pop().unwrap_or_default(),
+            None => "-".into(),
         };
         if inputs.is_empty() {
             inputs.push("-".into());

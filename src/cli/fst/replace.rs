@@ -1,6 +1,7 @@
 use clap::Args;
 
 use crate::cli::env::{Env, Status};
+use crate::cli::operands::{self, Operands};
 use crate::error::{Error, Result};
 use crate::fst::any::{AnyFst, mixed};
 use crate::fst::flat::Label;
@@ -28,7 +29,7 @@ pub struct Cmd {
     max_states: Option<usize>,
     /// The root automaton and its label, then each automaton and the label it replaces; last the output, if no -o
     #[arg(value_name = "ROOT LABEL [FST LABEL]... [OUT]", required = true, num_args = 1..)]
-    parts: Vec<String>,
+    parts: Vec<Operands>,
     /// Output file
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
@@ -36,10 +37,11 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
-        let (pairs, rest) = self.parts.as_chunks::<2>();
+        let parts = operands::all(&self.parts);
+        let (pairs, rest) = parts.as_chunks::<2>();
         let output = match (rest, &self.output) {
             ([], given) => given.as_deref(),
-            ([last], None) => Some(last.as_str()),
+            ([last], None) => Some(*last),
             ([last], Some(_)) => {
                 return Err(Error::usage(format!(
                     "replace: {last} has no label after it; give pairs: ROOT LABEL FST LABEL ..."

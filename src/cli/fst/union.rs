@@ -1,6 +1,7 @@
 use clap::Args;
 
 use crate::cli::env::{Env, Status};
+use crate::cli::operands::{self, Operands};
 use crate::error::Result;
 use crate::fst::any::{AnyFst, mixed};
 use crate::fst::union::union_all;
@@ -11,7 +12,7 @@ use crate::fst::union::union_all;
 pub struct Cmd {
     /// Automata (`-`: standard input; a single one is joined to standard input). Without -o, a third name is the output
     #[arg(value_name = "A B [OUT]", required = true)]
-    files: Vec<String>,
+    files: Vec<Operands>,
     /// Output file, instead of OUT; before it there may be any number of automata
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
@@ -20,10 +21,11 @@ pub struct Cmd {
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         // OpenFst's form is `A B [OUT]`; more than two inputs need their output named apart, or go to standard output.
-        let (inputs, output) = match (&self.output, &self.files[..]) {
-            (None, [a, b, out]) => (vec![Some(a.as_str()), Some(b.as_str())], Some(out.as_str())),
-            (output, [a]) => (vec![Some(a.as_str()), None], output.as_deref()),
-            (output, all) => (all.iter().map(|n| Some(n.as_str())).collect(), output.as_deref()),
+        let files = operands::all(&self.files);
+        let (inputs, output) = match (&self.output, &files[..]) {
+            (None, [a, b, out]) => (vec![Some(*a), Some(*b)], Some(*out)),
+            (output, [a]) => (vec![Some(*a), None], output.as_deref()),
+            (output, all) => (all.iter().map(|n| Some(*n)).collect(), output.as_deref()),
         };
         let operands = inputs.into_iter().map(|name| env.get(name)).collect::<Result<Vec<_>>>()?;
         macro_rules! all {
