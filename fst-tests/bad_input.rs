@@ -1,6 +1,9 @@
 //! Hostile files: valid ones mutated thousands of times, and kept bad ones. Whatever the bytes, reading ends in a clear
 //! error or a sound automaton, without a panic and without reserving memory on the word of a header.
 
+#[path = "support/containers.rs"]
+mod recorded;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write;
@@ -179,6 +182,13 @@ fn seeds() -> Vec<(Kind, Vec<u8>)> {
         let mut bytes = vec![];
         json::write(&mut bytes, "seed", &fst).unwrap();
         seeds.push((Kind::Json, bytes));
+    }
+    let rich = ["weightedstring", "acceptor", "unweighted", "acceptor aligned"];
+    for case in recorded::cases() {
+        let name = case.name.splitn(3, ' ').last().unwrap();
+        if !["vector", "const"].contains(&&*case.fst_type) && rich.contains(&name) {
+            seeds.push((Kind::Fst, case.bytes));
+        }
     }
     for far_type in [FarType::Table, FarType::List] {
         let name = dir.path().join("seed.far");

@@ -9,6 +9,8 @@ mod archives;
 mod cascade;
 #[path = "cli/commands.rs"]
 mod commands;
+#[path = "cli/containers.rs"]
+mod containers;
 #[path = "cli/grammars.rs"]
 mod grammars;
 #[path = "cli/help.rs"]
@@ -19,3 +21,5 @@ mod lm;
 mod outputs;
 #[path = "cli/readme.rs"]
 mod readme;
+#[path = "support/containers.rs"]
+mod recorded;

@@ -1,4 +1,4 @@
-//! OpenFst's binary automata, `vector` and `const`, of the arc types `standard`, `log` and `log64`.
+//! OpenFst's binary automata, `vector`, `const` and `compact`, of the arc types `standard`, `log` and `log64`.
 //!
 //! What OpenFst writes we read, what we write OpenFst reads. A file is checked while it is read: magic, types, sizes that
 //! lie, states out of range, weights that are no members. Nothing is reserved on the word of a header alone.
@@ -8,8 +8,12 @@ use std::io::Write;
 use std::sync::Arc as Shared;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
 use super::bytes::{ByteSource, Plain, roomy, settled};
 use super::check::good;
+use super::compact::{self, Kind};
 use super::io;
 use super::states::ConstStates;
 use super::symtab;
@@ -23,26 +27,29 @@ const MAGIC: i32 = 2125659606;
 const HAS_ISYMBOLS: i32 = 1;
 const HAS_OSYMBOLS: i32 = 2;
 const IS_ALIGNED: i32 = 4;
-const ALIGNMENT: u64 = 16;
+pub(super) const ALIGNMENT: u64 = 16;
 const VECTOR_VERSION: i32 = 2;
 const CONST_VERSION: i32 = 2;
-const CONST_ALIGNED_VERSION: i32 = 1;
+const COMPACT_VERSION: i32 = 2;
+/// Of `const` and `compact` automata.
+const ALIGNED_VERSION: i32 = 1;
 /// Property bits: the states are all there; the automaton may be changed.
 const EXPANDED: u64 = 1;
 const MUTABLE: u64 = 2;
 /// Property bit: the start lies on no cycle.
 const INITIAL_ACYCLIC: u64 = 0x20_0000_0000;
 
-/// Whether `const` automata are written with states and arcs at multiples of 16, for readers that map files into memory.
+/// Whether `const` and `compact` automata are written with states and arcs at multiples of 16, for readers that map files into memory.
 /// OpenFst's flag `--fst_align`, for a process as there. Entries of archives are written without gaps.
 pub static ALIGN: AtomicBool = AtomicBool::new(false);
 
-/// The two containers of the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
+/// The containers of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Container {
     #[default]
     Vector,
     Const,
+    Compact(Kind),
 }
 
 impl Container {
@@ -50,14 +57,58 @@ impl Container {
         match self {
             Container::Vector => "vector",
             Container::Const => "const",
+            Container::Compact(kind) => kind.name(),
         }
+    }
+
+    /// The container of a type's name, and in how many bytes it counts arcs: `const8`, `compact64_string`.
+    fn of_type(name: &str) -> Option<(Container, usize)> {
+        if name == Container::Vector.name() {
+            return Some((Container::Vector, 8));
+        }
+        let (first, rest) = name.split_at(name.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(name.len()));
+        let (bits, last) = rest.split_at(rest.find('_').unwrap_or(rest.len()));
+        let bytes = match bits {
+            "8" => 1,
+            "16" => 2,
+            "" => 4,
+            "64" => 8,
+            _ => return None,
+        };
+        let known = Container::value_variants().iter().find(|c| c.name().strip_prefix(first) == Some(last))?;
+        Some((*known, bytes)).filter(|(container, _)| *container != Container::Vector)
+    }
+}
+
+impl ValueEnum for Container {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [Container; 2 + Kind::ALL.len()] = {
+            let mut all = [Container::Vector; 2 + Kind::ALL.len()];
+            all[1] = Container::Const;
+            let mut i = 0;
+            while i < Kind::ALL.len() {
+                all[i + 2] = Container::Compact(Kind::ALL[i]);
+                i += 1;
+            }
+            all
+        };
+        &ALL
+    }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let value = PossibleValue::new(self.name());
+        // What `farcompilestrings` calls it.
+        Some(if *self == Container::Compact(Kind::String) { value.alias("compact") } else { value })
     }
 }
 
 /// What stands in front of an automaton.
 #[derive(Clone, Debug)]
 pub struct Header {
+    /// The automaton's type, as the file has it.
+    pub fst_type: Cow<'static, str>,
     pub container: Container,
+    /// How many bytes the numbers have that count arcs.
+    pub index_bytes: usize,
     pub arc_type: Cow<'static, str>,
     pub version: i32,
     pub flags: i32,
@@ -65,6 +116,14 @@ pub struct Header {
     pub start: i64,
     pub num_states: i64,
     pub num_arcs: i64,
+}
+
+impl Header {
+    /// True if states and arcs begin at multiples of 16.
+    pub(super) fn is_aligned(&self) -> bool {
+        let gaps = self.container != Container::Vector;
+        gaps && (self.flags & IS_ALIGNED != 0 || self.version == ALIGNED_VERSION)
+    }
 }
 
 /// True if the bytes begin like an automaton.
@@ -126,22 +185,21 @@ fn read_header(source: &mut ByteSource) -> Result<Header> {
     let start = source.i64("the start state")?;
     let num_states = source.i64("the number of states")?;
     let num_arcs = source.i64("the number of arcs")?;
-    let container = match &*fst_type {
-        "vector" => Container::Vector,
-        "const" => Container::Const,
-        other => {
-            return Err(source.error(format!(
-                "automaton type {other:?} is not supported (vector and const are); \
-                 convert it with OpenFst: fstconvert --fst_type=vector"
-            )));
-        }
+    let Some((container, index_bytes)) = Container::of_type(&fst_type) else {
+        return Err(source.error(format!(
+            "automaton type {fst_type:?} is not supported (vector, const and compact are); \
+             convert it with OpenFst: fstconvert --fst_type=vector"
+        )));
     };
-    let oldest = 1;
-    let newest = if container == Container::Vector { VECTOR_VERSION } else { CONST_VERSION };
-    if !(oldest..=newest).contains(&version) {
+    let newest = match container {
+        Container::Vector => VECTOR_VERSION,
+        Container::Const => CONST_VERSION,
+        Container::Compact(_) => COMPACT_VERSION,
+    };
+    if !(1..=newest).contains(&version) {
         return Err(source.error(format!("version {version} of a {fst_type} automaton is not known")));
     }
-    Ok(Header { container, arc_type, version, flags, properties, start, num_states, num_arcs })
+    Ok(Header { fst_type, container, index_bytes, arc_type, version, flags, properties, start, num_states, num_arcs })
 }
 
 fn read_body<W: Weight + Plain>(source: &mut ByteSource, header: &Header) -> Result<FlatFst<W>>
@@ -164,6 +222,7 @@ where
     let fst = match header.container {
         Container::Vector => read_vector::<W>(source, header)?,
         Container::Const => read_const::<W>(source, header)?,
+        Container::Compact(kind) => read_compact::<W>(source, header, kind)?,
     };
     let mut fst = fst.with_symbols(isyms, osyms);
     fst.start_acyclic = header.properties & INITIAL_ACYCLIC != 0;
@@ -238,7 +297,7 @@ fn read_const<W: Weight + Plain>(source: &mut ByteSource, header: &Header) -> Re
 where
     Arc<W>: Plain,
 {
-    let aligned = header.flags & IS_ALIGNED != 0 || header.version == CONST_ALIGNED_VERSION;
+    let aligned = header.is_aligned();
     let (Ok(num_states), Ok(num_arcs)) = (u64::try_from(header.num_states), u64::try_from(header.num_arcs)) else {
         return Err(source.error("a negative number of states or arcs"));
     };
@@ -252,7 +311,9 @@ where
     let arc_bytes = if W::BYTES == 8 { 24 } else { 16 };
     let mut arcs: Vec<Arc<W>> = settled(source.reservable(num_arcs, arc_bytes as u64));
     let room = arcs.spare_capacity_mut();
-    let states = if W::BYTES == 8 {
+    let states = if header.index_bytes != 4 {
+        ConstStates::read_wide(source, num_states, num_arcs, header.index_bytes)?
+    } else if W::BYTES == 8 {
         ConstStates::read::<6>(source, num_states, num_arcs, room)?
     } else {
         ConstStates::read::<5>(source, num_states, num_arcs, room)?
@@ -270,6 +331,15 @@ where
         all_good = good(&arcs, n);
     }
     checked(source, header.start, offsets, finals, arcs, (finals_good, all_good))
+}
+
+fn read_compact<W: Weight + Plain>(source: &mut ByteSource, header: &Header, kind: Kind) -> Result<FlatFst<W>>
+where
+    Arc<W>: Plain,
+{
+    let (offsets, finals, arcs) = compact::read::<W>(source, header, kind)?;
+    let sound = (finals.iter().all(|w| w.is_member()), good(&arcs, finals.len()));
+    checked(source, header.start, offsets, finals, arcs, sound)
 }
 
 /// The automaton, if its states exist and its weights are weights.
@@ -319,8 +389,9 @@ where
     Some(format!("arc {} of state {s} {what}", i - first(s)))
 }
 
-/// An error, if nobody could read the automaton back: sums of very large weights may have left the numbers.
-pub fn readable(fst: &AnyFst) -> Result<()> {
+/// An error, if nobody could read the automaton back, as sums of very large weights may have left the numbers, or if it does
+/// not fit into the container.
+pub fn writable(fst: &AnyFst, container: Container) -> Result<()> {
     fn look<W: Weight>(fst: &FlatFst<W>) -> Option<String>
     where
         Arc<W>: Plain,
@@ -328,15 +399,20 @@ pub fn readable(fst: &AnyFst) -> Result<()> {
         let sound = fst.finals().iter().all(|w| w.is_member()) && good(fst.all_arcs(), fst.num_states());
         if sound { None } else { fault(fst.finals(), fst.all_arcs(), |s| fst.range(s as StateId).start) }
     }
-    match with_fst!(fst, f => look(f)) {
-        None => Ok(()),
-        Some(fault) => Err(Error::usage(format!("the result is not written, for no program could read it: {fault}"))),
+    if let Some(fault) = with_fst!(fst, f => look(f)) {
+        return Err(Error::usage(format!("the result is not written, for no program could read it: {fault}")));
     }
+    if let Container::Compact(kind) = container
+        && let Some(why) = with_fst!(fst, f => kind.refusal(f))
+    {
+        return Err(Error::usage(format!("the automaton is no {}: {why}", container.name())));
+    }
+    Ok(())
 }
 
 /// Writes an automaton to a file or standard output.
 pub fn write(name: &str, fst: &AnyFst, container: Container) -> Result<()> {
-    readable(fst)?;
+    writable(fst, container)?;
     let mut out = io::create(name)?;
     let align = ALIGN.load(Ordering::Relaxed);
     let done = match fst {
@@ -372,35 +448,45 @@ fn write_placed<W: Weight>(
         head.extend((s.len() as i32).to_le_bytes());
         head.extend(s.as_bytes());
     };
-    let is_const = container == Container::Const;
+    let version = match container {
+        Container::Vector => VECTOR_VERSION,
+        Container::Const => CONST_VERSION,
+        Container::Compact(_) => COMPACT_VERSION,
+    };
+    let is_vector = container == Container::Vector;
     head.extend(MAGIC.to_le_bytes());
     string(&mut head, container.name());
     string(&mut head, W::ARC_TYPE);
-    head.extend((if is_const { CONST_VERSION } else { VECTOR_VERSION }).to_le_bytes());
+    head.extend(version.to_le_bytes());
     let flags = if fst.isyms.is_some() { HAS_ISYMBOLS } else { 0 } | if fst.osyms.is_some() { HAS_OSYMBOLS } else { 0 };
     head.extend((if align { flags | IS_ALIGNED } else { flags }).to_le_bytes());
     // What holds of every automaton in the container and what is known of the start; readers compute the rest.
-    let kind = if is_const { EXPANDED } else { EXPANDED | MUTABLE };
+    let kind = if is_vector { EXPANDED | MUTABLE } else { EXPANDED };
     head.extend((if fst.start_acyclic { kind | INITIAL_ACYCLIC } else { kind }).to_le_bytes());
     let start = if fst.start() == NO_STATE { -1 } else { fst.start() as i64 };
     head.extend(start.to_le_bytes());
     head.extend((fst.num_states() as i64).to_le_bytes());
-    head.extend((if is_const { fst.num_arcs() as i64 } else { 0 }).to_le_bytes());
+    head.extend((if is_vector { 0 } else { fst.num_arcs() as i64 }).to_le_bytes());
     let tables = [&fst.isyms, &fst.osyms].into_iter().flatten();
-    if align && is_const {
+    let gaps = align && !is_vector;
+    if gaps {
         // How long the tables are is seen when they are written.
         for table in tables {
             symtab::write_binary(&mut head, table)?;
         }
         head.resize(head.len().next_multiple_of(ALIGNMENT as usize), 0);
         out.write_all(&head)?;
-        return write_const(out, fst, true);
+    } else {
+        out.write_all(&head)?;
+        for table in tables {
+            symtab::write_binary(out, table)?;
+        }
     }
-    out.write_all(&head)?;
-    for table in tables {
-        symtab::write_binary(out, table)?;
+    match container {
+        Container::Vector => write_vector(out, fst),
+        Container::Const => write_const(out, fst, gaps),
+        Container::Compact(kind) => compact::write(out, fst, kind, gaps),
     }
-    if is_const { write_const(out, fst, false) } else { write_vector(out, fst) }
 }
 
 #[inline(always)]
@@ -414,7 +500,17 @@ fn arc_bytes<W: Weight>(a: &Arc<W>) -> [u8; 24] {
 }
 
 /// Bytes are gathered to this many before they go out, so that no small write reaches the stream.
-const CHUNK: usize = 1 << 16;
+pub(super) const CHUNK: usize = 1 << 16;
+
+/// Hands on what was gathered, if it is that much.
+#[inline(always)]
+pub(super) fn flush(out: &mut impl Write, chunk: &mut Vec<u8>, most: usize) -> std::io::Result<()> {
+    if chunk.len() >= most {
+        out.write_all(chunk)?;
+        chunk.clear();
+    }
+    Ok(())
+}
 
 fn write_vector<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>) -> std::io::Result<()> {
     let mut chunk: Vec<u8> = Vec::with_capacity(CHUNK + 64);
@@ -425,10 +521,7 @@ fn write_vector<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>) -> std::io::R
         chunk.extend_from_slice(&(fst.arcs(s).len() as i64).to_le_bytes());
         for a in fst.arcs(s) {
             chunk.extend_from_slice(&arc_bytes(a)[..12 + W::BYTES]);
-            if chunk.len() >= CHUNK {
-                out.write_all(&chunk)?;
-                chunk.clear();
-            }
+            flush(out, &mut chunk, CHUNK)?;
         }
     }
     out.write_all(&chunk)
@@ -446,10 +539,7 @@ fn write_const<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>, align: bool) -
         for n in [fst.range(s).start as u32, arcs.len() as u32, ieps, oeps] {
             chunk.extend_from_slice(&n.to_le_bytes());
         }
-        if chunk.len() >= CHUNK {
-            out.write_all(&chunk)?;
-            chunk.clear();
-        }
+        flush(out, &mut chunk, CHUNK)?;
     }
     if align {
         let gap = (fst.num_states() * (W::BYTES + 16)).wrapping_neg() % ALIGNMENT as usize;
@@ -458,10 +548,7 @@ fn write_const<W: Weight>(out: &mut impl Write, fst: &FlatFst<W>, align: bool) -
     let size = if W::BYTES == 8 { 24 } else { 16 };
     for a in fst.all_arcs() {
         chunk.extend_from_slice(&arc_bytes(a)[..size]);
-        if chunk.len() >= CHUNK {
-            out.write_all(&chunk)?;
-            chunk.clear();
-        }
+        flush(out, &mut chunk, CHUNK)?;
     }
     out.write_all(&chunk)
 }

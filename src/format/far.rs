@@ -323,7 +323,7 @@ impl FarWriter {
                 ),
             ));
         }
-        binary::readable(fst)?;
+        binary::writable(fst, container)?;
         match self.arc_type {
             Some(arc_type) if arc_type != fst.arc_type() => {
                 return Err(Error::op(

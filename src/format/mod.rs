@@ -7,6 +7,7 @@ pub mod binary;
 pub mod blocks;
 pub mod bytes;
 mod check;
+pub mod compact;
 pub mod dot;
 pub mod far;
 mod far_index;

@@ -24,6 +24,16 @@ pub(super) struct ConstStates<W> {
 }
 
 impl<W: Weight + Plain> ConstStates<W> {
+    fn with_room(room: usize) -> Self {
+        ConstStates {
+            finals: Vec::with_capacity(room),
+            offsets: Vec::with_capacity(room + 1),
+            finals_good: true,
+            expected: 0,
+            wrong: None,
+        }
+    }
+
     /// A state is `N` words: weight, first arc, number of arcs, two counts of epsilons. They pass through `memory`.
     pub fn read<const N: usize>(
         source: &mut ByteSource,
@@ -35,23 +45,39 @@ impl<W: Weight + Plain> ConstStates<W> {
         Arc<W>: Plain,
     {
         let room = source.reservable(num_states, 4 * N as u64);
-        let mut states = ConstStates {
-            finals: Vec::with_capacity(room),
-            offsets: Vec::with_capacity(room + 1),
-            finals_good: true,
-            expected: 0,
-            wrong: None,
-        };
+        let mut states = ConstStates::with_room(room);
         source.pieces::<[u32; N], _>(num_states, "the states", memory, |piece| states.push_all(piece))?;
-        if let Some(s) = states.wrong {
+        states.finished(source, num_arcs)
+    }
+
+    /// The same where the numbers behind the weight have not four bytes but `index`: `const8`, `const16`, `const64`.
+    pub fn read_wide(source: &mut ByteSource, num_states: u64, num_arcs: u64, index: usize) -> Result<Self> {
+        let pos_at = W::BYTES.next_multiple_of(index);
+        let size = (pos_at + 4 * index).next_multiple_of(W::BYTES.max(index));
+        let room = source.reservable(num_states, size as u64);
+        let mut states = ConstStates::with_room(room);
+        source.records(num_states, size, "the states", |bytes| {
+            let number = |at: usize| {
+                let mut word = [0u8; 8];
+                word[..index].copy_from_slice(&bytes[at..at + index]);
+                u64::from_le_bytes(word)
+            };
+            states.push_one(W::read_le(bytes), number(pos_at), number(pos_at + index));
+        })?;
+        states.finished(source, num_arcs)
+    }
+
+    /// All states were read: do they have as many arcs as the header says?
+    fn finished(mut self, source: &ByteSource, num_arcs: u64) -> Result<Self> {
+        if let Some(s) = self.wrong {
             return Err(source.error(format!("the arcs of state {s} are not where they should be")));
         }
-        let expected = states.expected;
+        let expected = self.expected;
         if expected != num_arcs {
             return Err(source.error(format!("the states have {expected} arcs together, the header says {num_arcs}")));
         }
-        states.offsets.push(num_arcs as u32);
-        Ok(states)
+        self.offsets.push(num_arcs as u32);
+        Ok(self)
     }
 
     fn push_all<const N: usize>(&mut self, piece: &[[u32; N]]) {
@@ -150,16 +176,19 @@ impl<W: Weight + Plain> ConstStates<W> {
     fn push<const N: usize>(&mut self, piece: &[[u32; N]]) {
         for words in piece {
             let (pos, count) = (u32::from_le(words[N - 4]), u32::from_le(words[N - 3]));
-            // A state without arcs may carry any position.
-            if count > 0 && u64::from(pos) != self.expected && self.wrong.is_none() {
-                self.wrong = Some(self.finals.len());
-            }
-            let w: W = weight_of(words);
-            self.finals_good &= w.is_member();
-            self.finals.push(w);
-            self.offsets.push(self.expected.min(u64::from(u32::MAX)) as u32);
-            self.expected += u64::from(count);
+            self.push_one(weight_of(words), u64::from(pos), u64::from(count));
         }
+    }
+
+    fn push_one(&mut self, weight: W, pos: u64, count: u64) {
+        // A state without arcs may carry any position.
+        if count > 0 && pos != self.expected && self.wrong.is_none() {
+            self.wrong = Some(self.finals.len());
+        }
+        self.finals_good &= weight.is_member();
+        self.finals.push(weight);
+        self.offsets.push(self.expected.min(u64::from(u32::MAX)) as u32);
+        self.expected = self.expected.saturating_add(count);
     }
 }
 
@@ -181,7 +210,7 @@ mod tests {
     type States = ConstStates<Tropical>;
 
     fn none() -> States {
-        ConstStates { finals: vec![], offsets: vec![], finals_good: true, expected: 0, wrong: None }
+        ConstStates::with_room(0)
     }
     fn shown(s: &States) -> (Vec<u32>, &[u32], bool, u64, Option<usize>) {
         (s.finals.iter().map(|w| w.0.to_bits()).collect(), &s.offsets, s.finals_good, s.expected, s.wrong)

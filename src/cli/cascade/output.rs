@@ -107,7 +107,7 @@ impl<'a> Output<'a> {
                         Ok(()) => {}
                     }
                 }
-                None => match binary::readable(&c.fst) {
+                None => match binary::writable(&c.fst, c.container) {
                     Ok(()) => binary::write_any(&mut self.text, &c.fst, c.container)
                         .map_err(|e| Error::io(self.text.name(), e))?,
                     Err(e) => {

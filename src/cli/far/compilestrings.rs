@@ -29,7 +29,7 @@ pub struct Cmd {
     /// Kind of archive
     #[arg(long, value_enum, default_value_t)]
     far_type: FarKind,
-    /// Container of the automata
+    /// Container of the automata; `compact` means compact_string, as in OpenFst
     #[arg(long, value_enum, default_value_t)]
     fst_type: Container,
     /// Store the symbol table in the archive

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::Write;
 
@@ -26,7 +27,7 @@ pub struct Cmd {
 
 struct Line {
     key: String,
-    container: &'static str,
+    fst_type: Cow<'static, str>,
     states: usize,
     arcs: usize,
     finals: usize,
@@ -36,9 +37,9 @@ impl Cmd {
     pub fn run(&self) -> Result<Status> {
         let mut far = MergedReader::open_from(&self.files, self.range.begin())?;
         let mut lines: Vec<Line> = vec![];
-        let mut total = Line { key: String::new(), container: "", states: 0, arcs: 0, finals: 0 };
+        let mut total = Line { key: String::new(), fst_type: "".into(), states: 0, arcs: 0, finals: 0 };
         let mut count = 0;
-        let mut containers = BTreeSet::new();
+        let mut types = BTreeSet::new();
         let mut arc_type = "unknown";
         while let Some(entry) = far.next_entry()? {
             arc_type = entry.fst.arc_type();
@@ -51,12 +52,12 @@ impl Cmd {
             let finals = with_fst!(&entry.fst, f => f.states().filter(|&s| f.is_final(s)).count());
             let line = Line {
                 key: entry.key,
-                container: entry.header.container.name(),
+                fst_type: entry.header.fst_type,
                 states: entry.fst.num_states(),
                 arcs: entry.fst.num_arcs(),
                 finals,
             };
-            containers.insert(line.container);
+            types.insert(line.fst_type.clone());
             total.states += line.states;
             total.arcs += line.arcs;
             total.finals += line.finals;
@@ -68,7 +69,7 @@ impl Cmd {
         let text = if self.list_fsts {
             table(&lines)
         } else {
-            let types: Vec<_> = containers.into_iter().collect();
+            let types: Vec<_> = types.into_iter().collect();
             [
                 ("far type", far.far_type().name().to_string()),
                 ("arc type", arc_type.to_string()),
@@ -94,7 +95,7 @@ fn table(lines: &[Line]) -> String {
     let width = |least: usize, of: &dyn Fn(&Line) -> usize| lines.iter().map(of).max().unwrap_or(0).max(least);
     let digits = |n: usize| (n.max(1) as f64).log10().ceil() as usize + 2;
     let key = width(10, &|l| l.key.len() + 2);
-    let kind = width(10, &|l| l.container.len() + 2);
+    let kind = width(10, &|l| l.fst_type.len() + 2);
     let states = width(14, &|l| digits(l.states));
     let arcs = width(12, &|l| digits(l.arcs));
     let finals = width(20, &|l| digits(l.finals));
@@ -106,7 +107,7 @@ fn table(lines: &[Line]) -> String {
         // Widths count bytes, as OpenFst's do.
         text.push_str(&l.key);
         text.extend(std::iter::repeat_n(' ', key - l.key.len()));
-        text.push_str(&format!("{:<kind$}{:>states$}{:>arcs$}{:>finals$}\n", l.container, l.states, l.arcs, l.finals));
+        text.push_str(&format!("{:<kind$}{:>states$}{:>arcs$}{:>finals$}\n", l.fst_type, l.states, l.arcs, l.finals));
     }
     text
 }

@@ -84,16 +84,16 @@ struct Fact {
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         let (fst, header) = env.get_with_header(self.input.as_deref())?;
-        let container = header.as_ref().map_or("vector", |h| h.container.name());
         // An automaton that a stage before made has no header; its container would be a vector.
+        let fst_type = header.as_ref().map_or("vector", |h| &h.fst_type);
         let stored = header.as_ref().map_or(0, |h| h.properties) & (properties::TRINARY | properties::ERROR)
             | properties::EXPANDED
-            | if container == "vector" { properties::MUTABLE } else { 0 };
+            | if fst_type == "vector" { properties::MUTABLE } else { 0 };
         let table = |t: Option<&std::sync::Arc<crate::fst::symbols::SymbolTable>>| {
             t.map_or_else(|| "none".to_string(), |t| t.name().to_string())
         };
         let mut facts = vec![
-            Fact { name: "fst type".into(), value: container.into() },
+            Fact { name: "fst type".into(), value: fst_type.into() },
             Fact { name: "arc type".into(), value: fst.arc_type().into() },
             Fact { name: "input symbol table".into(), value: table(fst.isyms()).into() },
             Fact { name: "output symbol table".into(), value: table(fst.osyms()).into() },
