@@ -73,3 +73,25 @@ fn separators_chosen_for_all_tools_hold_for_strings_too() {
     assert_eq!(s.run("weft far printstrings --fst_field_separator=, --symbols=k.syms k.far").ok(), "a,b\n");
     assert_eq!(s.run("weft far printstrings --fst_field_separator=';,' k.far").ok(), "1,2\n");
 }
+
+/// The end of a list is a key without a letter: what a checksum says there is heard, too.
+#[test]
+fn damaged_checksums_are_seen() {
+    let s = Sandbox::empty();
+    s.write("n.t", "1 2 3\n4\n5 6\n");
+    for (far_type, packed, check) in
+        [("stlist", "gz", 6), ("sttable", "gz", 6), ("stlist", "gz", 1), ("sttable", "gz", 1), ("stlist", "zst", 2)]
+    {
+        let name = format!("{far_type}.far.{packed}");
+        s.run(&format!("weft far compilestrings --generate-keys 3 --far-type {far_type} n.t -o {name}")).ok();
+        assert_eq!(s.run(&format!("weft far printstrings {name}")).ok(), "1 2 3\n4\n5 6\n");
+        let mut bytes = s.bytes(&name);
+        let at = bytes.len() - check;
+        bytes[at] ^= 0x55;
+        std::fs::write(s.path().join(&name), bytes).unwrap();
+        for command in ["info", "printstrings", "extract"] {
+            let said = s.run(&format!("weft far {command} {name}"));
+            said.fails(2, &[&name, "checksum"]);
+        }
+    }
+}

@@ -253,7 +253,7 @@ where
     let limit = if open_ended { u64::MAX } else { header.num_states as u64 };
     let mut n = 0u64;
     while n < limit {
-        if open_ended && source.at_end()? {
+        if open_ended && source.really_at_end()? {
             break;
         }
         let (weight, count) = if W::BYTES == 4 {

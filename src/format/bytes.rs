@@ -91,9 +91,11 @@ impl ByteSource {
 
     pub fn at_end(&mut self) -> Result<bool> {
         // The size of a file that has one saves asking for what is not there.
-        if self.offset > 0 && self.size == Some(self.offset) {
-            return Ok(true);
-        }
+        if self.offset > 0 && self.size == Some(self.offset) { Ok(true) } else { self.really_at_end() }
+    }
+
+    /// The same, and the stream itself is asked, whatever is known of its size: where nothing else says what is to come.
+    pub fn really_at_end(&mut self) -> Result<bool> {
         match self.reader.fill_buf() {
             Ok(b) => Ok(b.is_empty()),
             Err(e) => Err(self.io_error(e, "the stream")),
@@ -111,13 +113,14 @@ impl ByteSource {
     #[inline]
     pub fn take<const N: usize>(&mut self, what: &str) -> Result<[u8; N]> {
         let mut out = [0u8; N];
-        if let Ok(buf) = self.reader.fill_buf()
-            && buf.len() >= N
-        {
-            out.copy_from_slice(&buf[..N]);
-            self.reader.consume(N);
-        } else {
-            self.reader.read_exact(&mut out).map_err(|e| self.io_error(e, what))?;
+        match self.reader.fill_buf() {
+            Ok(buf) if buf.len() >= N => {
+                out.copy_from_slice(&buf[..N]);
+                self.reader.consume(N);
+            }
+            // A damaged stream may say so once only.
+            Err(e) if e.kind() != ErrorKind::Interrupted => return Err(self.io_error(e, what)),
+            _ => self.reader.read_exact(&mut out).map_err(|e| self.io_error(e, what))?,
         }
         self.offset += N as u64;
         Ok(out)
@@ -277,13 +280,21 @@ impl ByteSource {
 
     /// Appends the next `len` bytes.
     pub fn append(&mut self, len: u64, what: &str, bytes: &mut Vec<u8>) -> Result<()> {
-        if let Ok(buf) = self.reader.fill_buf()
-            && let Some(here) = buf.get(..len as usize)
-        {
-            bytes.extend_from_slice(here);
-            self.reader.consume(len as usize);
-            self.offset += len;
+        if len == 0 {
             return Ok(());
+        }
+        match self.reader.fill_buf() {
+            Ok(buf) => {
+                if let Some(here) = buf.get(..len as usize) {
+                    bytes.extend_from_slice(here);
+                    self.reader.consume(len as usize);
+                    self.offset += len;
+                    return Ok(());
+                }
+            }
+            // A damaged stream may say so once only.
+            Err(e) if e.kind() != ErrorKind::Interrupted => return Err(self.io_error(e, what)),
+            Err(_) => {}
         }
         bytes.reserve(self.reservable(len, 1).min(CAUTIOUS as usize));
         let got = self.reader.by_ref().take(len).read_to_end(bytes).map_err(|e| self.io_error(e, what))? as u64;

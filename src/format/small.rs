@@ -21,13 +21,15 @@ thread_local! {
 pub struct Bytes {
     bytes: Vec<u8>,
     at: usize,
+    /// Bytes of the file in front of these.
+    before: u64,
     /// Where they come from, to be asked once more at their end.
     file: Option<File>,
 }
 
 impl Bytes {
     pub fn new(bytes: Vec<u8>) -> Self {
-        Bytes { bytes, at: 0, file: None }
+        Bytes { bytes, at: 0, before: 0, file: None }
     }
 
     /// The whole of a small file. What is no such file, or cannot be read like one, comes back as it was.
@@ -37,7 +39,7 @@ impl Bytes {
         let mut bytes = SPARE.take();
         bytes.clear();
         bytes.reserve(SMALL);
-        // Pipes and terminals refuse to be read at a place. A file gives fewer bytes than asked for only at its end.
+        // Pipes and terminals refuse to be read at a place. Few bytes are all there are, but for files of unusual kinds.
         // SAFETY: the system writes at most so many bytes there, and as many as it says.
         let n = unsafe { libc::pread(file.as_raw_fd(), bytes.as_mut_ptr().cast(), SMALL, 0) };
         // A file that seems empty may have bytes all the same, as some of /proc have.
@@ -45,7 +47,7 @@ impl Bytes {
             Ok(n) if (1..SMALL).contains(&n) => {
                 // SAFETY: so many bytes were read.
                 unsafe { bytes.set_len(n) };
-                Ok(Bytes { bytes, at: 0, file: Some(file) })
+                Ok(Bytes { bytes, at: 0, before: 0, file: Some(file) })
             }
             _ => {
                 SPARE.set(bytes);
@@ -58,20 +60,23 @@ impl Bytes {
         Err(file)
     }
 
+    /// As many as the file has, if it gave them all at once.
     pub fn size(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Asks the file for more, which it does not have unless it is growing or of an unusual kind.
+    /// Asks the file for more, all that it gave being taken. It has none unless it is growing or of an unusual kind.
     #[cold]
     fn more(&mut self) -> io::Result<()> {
         #[cfg(unix)]
         if let Some(file) = &self.file {
             use std::os::unix::fs::FileExt;
-            let known = self.bytes.len();
-            self.bytes.resize(known + SMALL, 0);
-            let more = file.read_at(&mut self.bytes[known..], known as u64);
-            self.bytes.truncate(known + *more.as_ref().unwrap_or(&0));
+            self.before += self.bytes.len() as u64;
+            self.at = 0;
+            self.bytes.clear();
+            self.bytes.resize(SMALL, 0);
+            let more = file.read_at(&mut self.bytes, self.before);
+            self.bytes.truncate(*more.as_ref().unwrap_or(&0));
             more?;
         }
         Ok(())

@@ -93,14 +93,14 @@ pub fn total_weight<W: Weight>(fst: &FlatFst<W>, delta: f32) -> Result<W> {
 }
 
 /// Cost of the best path from the start to every state, summed in f64: exact for f32 weights on any path of sane length,
-/// so that searches which order whole paths by cost are not misled by rounding.
-pub fn best_costs<W: Weight>(fst: &FlatFst<W>) -> Result<Vec<f64>> {
+/// so that searches which order whole paths by cost are not misled by rounding. Errors are of the operation `op`.
+pub fn best_costs<W: Weight>(fst: &FlatFst<W>, op: &'static str) -> Result<Vec<f64>> {
     let mut d = vec![f64::INFINITY; fst.num_states()];
     if fst.start() == NO_STATE {
         return Ok(d);
     }
     let Some(order) = visit::topological_order(fst) else {
-        return Ok(cyclic::search(fst, fst.start(), Sum::Exact).map_err(|cycle| cycle.error(OP))?.0);
+        return Ok(cyclic::search(fst, fst.start(), Sum::Exact).map_err(|cycle| cycle.error(op))?.0);
     };
     d[fst.start() as usize] = 0.0;
     for &s in &order {

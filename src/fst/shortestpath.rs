@@ -58,7 +58,7 @@ pub fn shortestpath<W: Weight>(fst: &FlatFst<W>, config: &ShortestPathConfig<W>)
     } else if let Some(nstate) = config.nstate.filter(|_| !config.unique) {
         bounded(fst, &shortest_distance(fst, &DistanceConfig::default())?, config, nstate)
     } else {
-        let costs = best_costs(fst)?;
+        let costs = best_costs(fst, OP)?;
         Search::new(fst, costs, config).run()
     };
     // Paths have no cycles: what comes after need not look for them.
@@ -96,7 +96,7 @@ pub fn best_paths<W: Weight>(fst: &FlatFst<W>, config: &ShortestPathConfig<W>) -
         return Ok(vec![]);
     }
     let config = ShortestPathConfig { nstate: None, ..*config };
-    let mut search = Search::new(fst, best_costs(fst)?, &config);
+    let mut search = Search::new(fst, best_costs(fst, OP)?, &config);
     let heads = search.heads();
     let path = |&head: &u32| {
         let complete = search.entries[head as usize];
@@ -203,6 +203,50 @@ mod tests {
                     assert!(!unique || strings.len() == 30);
                 }
             }
+        }
+    }
+
+    /// Places of eight states in a ring of epsilons: whichever of them a word comes from, all eight are where it may begin.
+    #[test]
+    fn states_that_epsilons_join_are_one_place() {
+        let (places, ring, words) = (20u32, 8u32, 50u32);
+        let mut rows = vec![];
+        for s in 0..places * ring {
+            let (place, x) = (s / ring, s % ring);
+            let mut arcs = vec![arc(0, 0.0, place * ring + (x + 1) % ring)];
+            let next = |word: u32| (place + 1) * ring + word * 5 % ring;
+            // Each word leaves from other states of the ring.
+            let here = (1..=words).filter(|word| ((word * 7919) >> x) & 1 == 1);
+            arcs.extend(here.map(|word| arc(word as Label, 0.0, next(word))));
+            rows.push((Tropical::ZERO, arcs));
+        }
+        rows.extend((0..ring).map(|x| (Tropical::ONE, vec![arc(0, 0.0, places * ring + (x + 1) % ring)])));
+        let f = FlatFst::from_rows(0, rows);
+        let config = ShortestPathConfig { nshortest: 10, unique: true, ..Default::default() };
+        let mut search = Search::new(&f, best_costs(&f, OP).unwrap(), &config);
+        assert_eq!(search.heads().len(), 10);
+        // At most ten visits of each place, with an entry a state and a word.
+        let most = 10 * places * (ring + 5 * words);
+        assert!(search.entries.len() < most as usize, "{}", search.entries.len());
+    }
+
+    /// Round the epsilons is 0 on paper; in sums of floats it may be less.
+    #[test]
+    fn a_cycle_of_cost_zero_makes_nothing_better() {
+        for (weight, end) in [(1000.0, 1.1e-7), (100.0, 1e-8), (0.1, 1e-9), (3e7, 0.3), (1e30, 1.0)] {
+            let f = FlatFst::from_rows(
+                0,
+                vec![
+                    (Tropical(end), vec![arc(0, weight, 1), arc(1, 2.0 * weight, 1)]),
+                    (Tropical(5.0 * weight), vec![arc(0, -weight, 0)]),
+                ],
+            );
+            let config = ShortestPathConfig { nshortest: 3, unique: true, ..Default::default() };
+            let strings: Vec<_> = paths(&shortestpath(&f, &config).unwrap()).into_iter().map(|p| p.0).collect();
+            assert_eq!(strings, [vec![], vec![1], vec![1, 1]], "{weight}");
+            let found = best_paths(&f, &config).unwrap();
+            assert_eq!(found.len(), 3);
+            assert_eq!(found[0], Path { arcs: vec![], end: 0, cost: end.into() });
         }
     }
 

@@ -12,33 +12,45 @@ use crate::fst::flat::StateId;
 pub(super) struct Visits {
     most: usize,
     states: Vec<usize>,
-    /// For nodes of several states, epsilons not followed yet: each with the bits of how much more it costs than the
-    /// first, by number.
-    sets: hashbrown::HashMap<Box<[(StateId, u64)]>, usize, rustc_hash::FxBuildHasher>,
+    /// For nodes of several states, epsilons not followed yet.
+    sets: Sets,
+    /// The same with all that epsilons lead back to: many nodes may lead to the same.
+    whole: Sets,
 }
+
+/// How often every set of states was there, each state with the bits of how much more it costs than the first, by number.
+type Sets = hashbrown::HashMap<Box<[(StateId, u64)]>, usize, rustc_hash::FxBuildHasher>;
 
 impl Visits {
     pub fn new(most: usize, states: usize) -> Self {
-        Visits { most, states: vec![0; states], sets: Default::default() }
+        Visits { most, states: vec![0; states], sets: Sets::default(), whole: Sets::default() }
     }
     /// Counts a visit; false if there were enough.
     pub fn count(&mut self, node: &[Entry]) -> bool {
         let times = match node {
             [single] => &mut self.states[single.state as usize],
-            _ => {
-                let mut key: Box<[(StateId, u64)]> = node.iter().map(|e| (e.state, e.cost.to_bits())).collect();
-                key.sort_unstable();
-                let first = key.first().map_or(0.0, |e| f64::from_bits(e.1));
-                key.iter_mut().for_each(|e| e.1 = (f64::from_bits(e.1) - first).to_bits());
-                self.sets.entry(key).or_default()
-            }
+            _ => self.sets.entry(set(node.iter())).or_default(),
         };
+        *times += 1;
+        *times <= self.most
+    }
+    /// The same for a node whose epsilons have been followed.
+    pub fn count_whole<'a>(&mut self, node: impl Iterator<Item = &'a Entry>) -> bool {
+        let times = self.whole.entry(set(node)).or_default();
         *times += 1;
         *times <= self.most
     }
     pub fn enough(&self, state: StateId) -> bool {
         self.states[state as usize] >= self.most
     }
+}
+
+fn set<'a>(node: impl Iterator<Item = &'a Entry>) -> Box<[(StateId, u64)]> {
+    let mut key: Box<[(StateId, u64)]> = node.map(|e| (e.state, e.cost.to_bits())).collect();
+    key.sort_unstable();
+    let first = key.first().map_or(0.0, |e| f64::from_bits(e.1));
+    key.iter_mut().for_each(|e| e.1 = (f64::from_bits(e.1) - first).to_bits());
+    key
 }
 
 /// The n-th best cost there can be. Whatever waits or is complete leads to a string or path of its own, at exactly its

@@ -50,6 +50,8 @@ struct Epsilons {
     /// Those into state s: `arcs[offsets[s]..offsets[s + 1]]`, the way from the start over it the shortest first.
     offsets: Vec<u32>,
     arcs: Vec<u32>,
+    /// Some have a negative weight: a cycle of them may cost nothing, and less than that where sums are rounded.
+    negative: bool,
 }
 
 impl Epsilons {
@@ -68,7 +70,8 @@ impl Epsilons {
             others.push(rest.len() as u32);
         }
         (incoming.offsets, incoming.arcs) = (others, rest);
-        Epsilons { offsets, arcs }
+        let negative = arcs.iter().any(|&a| fst.all_arcs()[a as usize].weight.to_f64() < 0.0);
+        Epsilons { offsets, arcs, negative }
     }
     fn of(&self, s: StateId) -> &[u32] {
         &self.arcs[self.offsets[s as usize] as usize..self.offsets[s as usize + 1] as usize]
@@ -178,9 +181,7 @@ impl<'a, W: Weight> Search<'a, W> {
     fn push(&mut self, cost: f64, complete: bool, node: u32) {
         self.bound.count(cost);
         self.made += 1;
-        // Every push follows a new entry, so this counts up.
-        let number = self.entries.len() as u32;
-        self.heap.push(Reverse(Item { cost, complete, number, node }));
+        self.heap.push(Reverse(Item { cost, complete, number: self.made as u32, node }));
     }
 
     /// Counts a visit of a node and finds all its entries; false if there were enough visits.
@@ -191,7 +192,13 @@ impl<'a, W: Weight> Search<'a, W> {
         }
         self.all.clear();
         self.all.extend(from..to);
-        self.follow_epsilons();
+        let known = self.entries.len();
+        self.follow_epsilons(from);
+        // Other states may lead back to the same over their epsilons.
+        if self.entries.len() > known && !self.visits.count_whole(self.all.iter().map(|&i| &self.entries[i as usize])) {
+            self.entries.truncate(known);
+            return false;
+        }
         true
     }
 
@@ -258,8 +265,8 @@ impl<'a, W: Weight> Search<'a, W> {
         self.push(cost, true, self.entries.len() as u32 - 1);
     }
 
-    /// Adds what epsilons lead back to to the entries of a node, the best of every state.
-    fn follow_epsilons(&mut self) {
+    /// Adds what epsilons lead back to to the entries of a node, which begin at `from`, the best of every state.
+    fn follow_epsilons(&mut self, from: u32) {
         let Some(epsilons) = self.epsilons.take() else { return };
         self.stamp += 1;
         for &i in &self.all {
@@ -272,6 +279,9 @@ impl<'a, W: Weight> Search<'a, W> {
                 // The arcs behind one that leads too far around lead further still.
                 let Some(entry) = self.step(e, i, arc) else { break };
                 let known = self.entries.len();
+                if epsilons.negative && self.leads_round(entry, from) {
+                    continue;
+                }
                 if let Some(at) = self.keep_best(entry) {
                     self.queue.push_back(at);
                     if at as usize == known {
@@ -281,6 +291,19 @@ impl<'a, W: Weight> Search<'a, W> {
             }
         }
         self.epsilons = Some(epsilons);
+    }
+
+    /// True if the entry would come after itself: no cycle makes anything better, whatever the rounding of its sum says.
+    fn leads_round(&self, entry: Entry, from: u32) -> bool {
+        let (stamp, at) = self.slot[entry.state as usize];
+        let mut before = entry.parent;
+        while stamp == self.stamp && before >= from {
+            if before == at {
+                return true;
+            }
+            before = self.entries[before as usize].parent;
+        }
+        false
     }
 
     /// A node for one string: the best entry of every state.
