@@ -187,7 +187,7 @@ proptest! {
             (cyclic.build::<Tropical>(), &[term(&ma, 0.75)][..]),
         ] {
             let whole = apply(&lattice, terms, &symbols(), &config(Boundaries::Add, 0.25));
-            let whole = prune(whole.unwrap(), &PruneConfig { weight: Tropical(beam as f32), nstate: None });
+            let whole = prune(whole.unwrap(), &PruneConfig { weight: Tropical(beam as f32), ..Default::default() });
             let c = ApplyConfig { prune: Some(beam), ..config(Boundaries::Add, 0.25) };
             let pruned = match apply(&lattice, terms, &symbols(), &c) {
                 // Back-offs above one can make a cycle gain; that is said, not guessed.

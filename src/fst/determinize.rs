@@ -19,8 +19,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::flat::{Arc, Builder, FlatFst, Label, NO_LABEL, NO_STATE, StateId};
-use super::prune::prune_in_place;
-use super::semiring::{DELTA, Weight};
+use super::prune::{PruneConfig, prune_in_place};
+use super::semiring::{DELTA, SHORTEST_DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, shortest_distance};
 use super::strings::{EMPTY, StringId, Strings};
 use crate::error::{Error, Result};
@@ -72,6 +72,10 @@ impl<W: Weight> DeterminizeConfig<W> {
     fn prunes(&self) -> bool {
         !self.weight.is_zero_w() || self.nstate.is_some()
     }
+    /// How OpenFst prunes a result that could not be pruned on the way.
+    pub(crate) fn pruning(&self) -> PruneConfig<W> {
+        PruneConfig { weight: self.weight, nstate: self.nstate, delta: Some(DELTA) }
+    }
     /// Checks what can be checked before any work.
     pub(crate) fn check(&self, op: &'static str) -> Result<()> {
         if !(self.delta > 0.0 && self.delta.is_finite()) {
@@ -105,8 +109,9 @@ pub fn determinize<W: Weight>(fst: &FlatFst<W>, config: &DeterminizeConfig<W>) -
         let residual = Weights { delta: config.delta };
         let engine = Engine::new(fst, residual, OP, config.max_states);
         let result = if config.prunes() {
+            let delta = Some(SHORTEST_DELTA);
             let distance =
-                shortest_distance(fst, &DistanceConfig { reverse: true, lenient: true, ..Default::default() })?;
+                shortest_distance(fst, &DistanceConfig { reverse: true, delta, lenient: true, source: None })?;
             pruned::acceptor(engine, &distance, config.weight, config.nstate)?
         } else {
             acceptor(engine)?.0
@@ -115,7 +120,7 @@ pub fn determinize<W: Weight>(fst: &FlatFst<W>, config: &DeterminizeConfig<W>) -
     }
     let (result, _) = transducer(fst, None, config, OP)?;
     let result = result.with_symbols_of(fst);
-    if config.prunes() { Ok(prune_in_place(result, config.weight, config.nstate)?.0) } else { Ok(result) }
+    if config.prunes() { Ok(prune_in_place(result, &config.pruning())?.0) } else { Ok(result) }
 }
 
 /// As `determinize` over subsets of related states, for `disambiguate`; also the head of every state.

@@ -58,7 +58,7 @@ pub fn disambiguate<W: Weight>(fst: FlatFst<W>, config: &DisambiguateConfig<W>) 
     let relation = Relation::common_future(&fst, max_pairs)?;
     let (mut result, mut heads) = predisambiguate(&fst, &relation, &det, OP)?;
     if !config.weight.is_zero_w() || config.nstate.is_some() {
-        let (pruned, kept) = prune_in_place(result, config.weight, config.nstate)?;
+        let (pruned, kept) = prune_in_place(result, &det.pruning())?;
         heads = std::iter::zip(heads, kept).filter_map(|(head, kept)| kept.then_some(head)).collect();
         result = pruned;
     }

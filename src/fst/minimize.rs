@@ -101,7 +101,8 @@ fn acceptor<W: Weight>(fst: FlatFst<W>, delta: f32) -> Result<FlatFst<W>> {
     if fst.all_arcs().iter().all(|a| plain(a.weight)) && fst.finals().iter().all(|&w| plain(w)) {
         return Ok(merge(fst));
     }
-    let distance = shortest_distance(&fst, &DistanceConfig { reverse: true, delta, ..Default::default() })?;
+    let distance =
+        shortest_distance(&fst, &DistanceConfig { reverse: true, delta: Some(delta), ..Default::default() })?;
     let mut fst = reweight(fst, &distance, ReweightType::ToInitial);
     for a in fst.all_arcs_mut() {
         a.weight = a.weight.quantized(delta);

@@ -31,6 +31,7 @@ pub mod project;
 pub mod properties;
 pub mod prune;
 pub mod push;
+pub(crate) mod queues;
 pub mod randgen;
 pub mod relabel;
 pub mod replace;

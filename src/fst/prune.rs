@@ -1,23 +1,18 @@
 //! Pruning: keeps the arcs and final states that lie on a path of cost at most best ⊗ `weight`, and at most `nstate`
 //! states, the best first.
 //!
-//! Needs the tropical semiring (paths must be comparable). Acyclic input without a state limit: two passes, O(V + E).
-//! Otherwise a best-first search, O((V + E) log V). The same float operations as OpenFst's Prune decide.
+//! Needs the tropical semiring (paths must be comparable). A best-first search, O(V log V + E), over what is kept.
 //!
-//! Costs are summed in f32, as there, so the beam is only as sharp as f32 is at the cost of a whole path: 6e-5 at 1,000,
-//! but 1/64 at 250,000, and the error adds up along the path. There the two differ, and both from the truth. On a lattice
-//! with a best path of cost 250,984.7 and --weight=8, sums in f64 and in 128 bits keep 1,216,419 arcs; this pass keeps
-//! 945,225, OpenFst 913,828 (with a delta of 1e-9, 1e-6 and 1/1024 alike: it is not the reason). OpenFst expands states by
-//! forward plus backward cost, which rounding makes inconsistent: a state may be expanded before the best way to it is
-//! known, and is not expanded again, so that more falls out of the beam. The pass in topological order knows the best way
-//! to every state first. To do as OpenFst does would cost its heap, the larger part of the time, and keep less.
+//! The result is that of OpenFst's Prune, state by state: the same distances to the end (see `shortestdistance` for what
+//! `delta` drops), the same sums in f32, the same heap. Where a whole path costs so much that its f32 is coarse (6e-5 at
+//! 1,000, 1/64 at 250,000), or delta is larger than what tells paths apart, a state may come out of the heap before the best
+//! way to it is known, as there; its arcs are judged by the way that is known then.
 
 use super::connect::keep_states;
-use super::flat::{Arc, FlatFst, NO_STATE, ScatterBuilder, StateId};
+use super::flat::{Arc, FlatFst, NO_STATE, StateId};
 use super::heap::Heap;
 use super::semiring::Weight;
 use super::shortestdistance::{DistanceConfig, shortest_distance};
-use super::visit;
 use crate::error::{Error, Result};
 
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +21,13 @@ pub struct PruneConfig<W> {
     pub weight: W,
     /// At most this many states.
     pub nstate: Option<usize>,
+    /// What OpenFst takes for no difference between the ways to the end; none: the best way is found exactly.
+    pub delta: Option<f32>,
 }
 
 impl<W: Weight> Default for PruneConfig<W> {
     fn default() -> Self {
-        PruneConfig { weight: W::ZERO, nstate: None }
+        PruneConfig { weight: W::ZERO, nstate: None, delta: None }
     }
 }
 
@@ -41,22 +38,7 @@ pub fn prune<W: Weight>(fst: FlatFst<W>, config: &PruneConfig<W>) -> Result<Flat
     if config.weight.less(W::ONE) {
         return Err(Error::op(OP, format!("the weight threshold is negative ({})", config.weight)));
     }
-    let symbols = (fst.isyms.clone(), fst.osyms.clone());
-    let nothing = || Ok(FlatFst::empty().with_symbols(symbols.0.clone(), symbols.1.clone()));
-    if fst.start() == NO_STATE || config.nstate == Some(0) {
-        return nothing();
-    }
-    let Some(order) = visit::topological_order(&fst).filter(|_| config.nstate.is_none()) else {
-        return Ok(prune_in_place(fst, config.weight, config.nstate)?.0);
-    };
-    let to_final = shortest_distance(&fst, &DistanceConfig { reverse: true, ..Default::default() })?;
-    let best = to_final[fst.start() as usize];
-    if best.is_zero_w() {
-        return nothing();
-    }
-    let limit = best.otimes(config.weight);
-    let (from_start, visited) = in_order(&fst, &order, &to_final, limit);
-    Ok(filtered(fst, &from_start, &to_final, limit, &visited))
+    Ok(prune_in_place(fst, config)?.0)
 }
 
 /// The error for a semiring whose weights do not order paths.
@@ -74,86 +56,65 @@ pub fn require_path<W: Weight>(op: &'static str) -> Result<()> {
     ))
 }
 
-/// True if a path of this cost goes.
-#[inline(always)]
-fn beyond<W: Weight>(limit: W, d: W, arc: &Arc<W>, to_final: &[W]) -> bool {
-    limit.less(d.otimes(arc.weight).otimes(to_final[arc.nextstate as usize]))
-}
-
-fn in_order<W: Weight>(fst: &FlatFst<W>, order: &[StateId], to_final: &[W], limit: W) -> (Vec<W>, Vec<bool>) {
-    let mut d = vec![W::ZERO; fst.num_states()];
-    let mut visited = vec![false; fst.num_states()];
-    d[fst.start() as usize] = W::ONE;
-    visited[fst.start() as usize] = true;
-    for &s in order {
-        if !visited[s as usize] {
-            continue;
-        }
-        let ds = d[s as usize];
-        for a in fst.arcs(s) {
-            if beyond(limit, ds, a, to_final) {
-                continue;
-            }
-            let t = a.nextstate as usize;
-            d[t] = d[t].oplus(ds.otimes(a.weight));
-            visited[t] = true;
-        }
-    }
-    (d, visited)
-}
-
-/// A best-first search, state by state as in OpenFst: takes away the paths that are worse than the best by more than
-/// `weight`, then all but the `nstate` best states. States keep their order; also which were kept.
-pub(crate) fn prune_in_place<W: Weight>(
-    fst: FlatFst<W>,
-    weight: W,
-    nstate: Option<usize>,
-) -> Result<(FlatFst<W>, Vec<bool>)> {
-    let n = fst.num_states();
-    if n == 0 {
-        return Ok((fst, vec![]));
-    }
-    let ahead = shortest_distance(&fst, &DistanceConfig { reverse: true, lenient: true, ..Default::default() })?;
+/// As `prune`; also which states were kept. They keep their order.
+pub(crate) fn prune_in_place<W: Weight>(fst: FlatFst<W>, config: &PruneConfig<W>) -> Result<(FlatFst<W>, Vec<bool>)> {
     let start = fst.start();
-    let mut visited = vec![false; n];
-    if start == NO_STATE || nstate == Some(0) || ahead[start as usize].is_zero_w() {
-        return Ok((keep_states(fst, &visited), visited));
+    let nothing = |fst: FlatFst<W>| {
+        let kept = vec![false; fst.num_states()];
+        Ok((keep_states(fst, &kept), kept))
+    };
+    if start == NO_STATE || config.nstate == Some(0) {
+        return nothing(fst);
     }
-    let limit = ahead[start as usize].otimes(weight);
-    let mut behind = vec![W::ZERO; n];
-    let mut fst = fst;
+    let distances = DistanceConfig { reverse: true, delta: config.delta, lenient: true, source: None };
+    let ahead = shortest_distance(&fst, &distances)?;
+    let best = ahead[start as usize];
+    let limit = best.otimes(config.weight);
+    if best.is_zero_w() || limit.less(best) {
+        return nothing(fst);
+    }
+    let nodes = best_first(&fst, &ahead, limit, config.nstate);
+    let visited = nodes.iter().map(|node| node.visited).collect();
+    Ok((filtered(fst, &nodes, limit), visited))
+}
+
+/// What the search knows of a state, in one place: it jumps through the automaton.
+#[derive(Clone, Copy)]
+struct Node<W> {
+    /// Distance to the end, and from the start: as it was when the state was visited.
+    ahead: W,
+    behind: W,
+    /// Of the best path known through the state, behind ⊗ ahead.
+    cost: W,
+    visited: bool,
+}
+
+/// Visits the states within the limit, the best first.
+fn best_first<W: Weight>(fst: &FlatFst<W>, ahead: &[W], limit: W, nstate: Option<usize>) -> Vec<Node<W>> {
+    let node = |&ahead: &W| Node { ahead, behind: W::ZERO, cost: W::ZERO, visited: false };
+    let mut nodes: Vec<Node<W>> = ahead.iter().map(node).collect();
     let mut heap = Heap::tracking();
-    let mut seen = 0;
-    if !limit.less(ahead[start as usize]) {
-        behind[start as usize] = W::ONE;
-        heap.insert(start, &|_, _| false);
-        seen += 1;
-    }
-    // Arcs beyond the beam.
-    let mut cut = vec![false; fst.num_arcs()];
-    loop {
-        let cost = |s: StateId| behind[s as usize].otimes(ahead[s as usize]);
-        let Some(s) = heap.pop(&|x, y| cost(x).less(cost(y))) else { break };
-        visited[s as usize] = true;
-        let here = behind[s as usize];
-        if limit.less(here.otimes(fst.final_weight(s))) {
-            fst.finals_mut()[s as usize] = W::ZERO;
-        }
-        for i in fst.range(s) {
-            let a = fst.all_arcs()[i];
-            let (t, w) = (a.nextstate as usize, here.otimes(a.weight));
-            if limit.less(w.otimes(ahead[t])) {
-                cut[i] = true;
+    let mut seen = 1;
+    let start = &mut nodes[fst.start() as usize];
+    (start.behind, start.cost) = (W::ONE, start.ahead);
+    heap.insert(fst.start(), &|_, _| false);
+    while let Some(s) = heap.pop(&|x, y| nodes[x as usize].cost.less(nodes[y as usize].cost)) {
+        nodes[s as usize].visited = true;
+        let here = nodes[s as usize].behind;
+        for a in fst.arcs(s) {
+            let next = &mut nodes[a.nextstate as usize];
+            let way = here.otimes(a.weight);
+            let cost = way.otimes(next.ahead);
+            if next.visited || limit.less(cost) {
                 continue;
             }
-            if w.less(behind[t]) {
-                behind[t] = w;
+            if way.less(next.behind) {
+                (next.behind, next.cost) = (way, cost);
             }
-            if visited[t] || nstate.is_some_and(|n| seen >= n) {
+            if nstate.is_some_and(|most| seen >= most) {
                 continue;
             }
-            let cost = |s: StateId| behind[s as usize].otimes(ahead[s as usize]);
-            let less = |x, y| cost(x).less(cost(y));
+            let less = |x: StateId, y: StateId| nodes[x as usize].cost.less(nodes[y as usize].cost);
             if heap.contains(a.nextstate) {
                 heap.update(a.nextstate, &less);
             } else {
@@ -162,41 +123,32 @@ pub(crate) fn prune_in_place<W: Weight>(
             }
         }
     }
-    let (isyms, osyms) = (fst.isyms.clone(), fst.osyms.clone());
-    let mut b = ScatterBuilder::default();
-    for s in fst.states() {
-        b.add_state();
-        b.set_final(s, fst.final_weight(s));
-        for i in fst.range(s).filter(|&i| !cut[i]) {
-            b.add_arc(s, fst.all_arcs()[i]);
-        }
-    }
-    b.set_start(start);
-    Ok((keep_states(b.finish(), &visited).with_symbols(isyms, osyms), visited))
+    nodes
 }
 
 /// The visited states with the arcs and final weights within the limit.
-fn filtered<W: Weight>(fst: FlatFst<W>, d: &[W], to_final: &[W], limit: W, visited: &[bool]) -> FlatFst<W> {
+fn filtered<W: Weight>(fst: FlatFst<W>, nodes: &[Node<W>], limit: W) -> FlatFst<W> {
     let (isyms, osyms) = (fst.isyms.clone(), fst.osyms.clone());
     let (start, mut offsets, mut finals, mut arcs) = fst.into_parts();
-    let mut new_id = vec![NO_STATE; visited.len()];
+    let mut new_id = vec![NO_STATE; nodes.len()];
     let mut states = 0;
-    for (s, _) in visited.iter().enumerate().filter(|(_, v)| **v) {
+    for (s, _) in nodes.iter().enumerate().filter(|(_, node)| node.visited) {
         new_id[s] = states;
         states += 1;
     }
     let (mut from, mut to) = (0usize, 0usize);
-    for s in 0..visited.len() {
+    for (s, node) in nodes.iter().enumerate() {
         let end = offsets[s + 1] as usize;
-        if visited[s] {
+        if node.visited {
             let id = new_id[s] as usize;
             let weight = finals[s];
-            finals[id] = if limit.less(d[s].otimes(weight)) { W::ZERO } else { weight };
+            finals[id] = if limit.less(node.behind.otimes(weight)) { W::ZERO } else { weight };
             offsets[id] = to as u32;
             for i in from..end {
                 let a = arcs[i];
                 let next = new_id[a.nextstate as usize];
-                if next != NO_STATE && !beyond(limit, d[s], &a, to_final) {
+                let ahead = nodes[a.nextstate as usize].ahead;
+                if next != NO_STATE && !limit.less(node.behind.otimes(a.weight).otimes(ahead)) {
                     arcs[to] = Arc { nextstate: next, ..a };
                     to += 1;
                 }
@@ -228,13 +180,13 @@ mod tests {
             ],
         );
         let labels = |weight| {
-            let config = PruneConfig { weight: Tropical(weight), nstate: None };
+            let config = PruneConfig { weight: Tropical(weight), ..Default::default() };
             prune(f.clone(), &config).unwrap().all_arcs().iter().map(|a| a.ilabel).collect::<Vec<_>>()
         };
         assert_eq!(labels(0.0), [1]);
         assert_eq!(labels(1.0), [1, 2], "the edge of the beam is inside");
         assert_eq!(labels(2.0), [1, 2, 3]);
-        let two = prune(f.clone(), &PruneConfig { weight: Tropical::ZERO, nstate: Some(2) }).unwrap();
+        let two = prune(f.clone(), &PruneConfig { nstate: Some(2), ..Default::default() }).unwrap();
         assert_eq!((two.num_states(), two.num_arcs()), (2, 2));
     }
 }

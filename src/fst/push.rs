@@ -57,7 +57,7 @@ pub fn push<W: Weight>(fst: FlatFst<W>, config: &PushConfig) -> Result<FlatFst<W
 
 fn distances<W: Weight>(fst: &FlatFst<W>, config: &PushConfig) -> Result<Vec<W>> {
     let reverse = config.direction == ReweightType::ToInitial;
-    shortest_distance(fst, &DistanceConfig { reverse, delta: config.delta, lenient: true, ..Default::default() })
+    shortest_distance(fst, &DistanceConfig { reverse, delta: Some(config.delta), lenient: true, ..Default::default() })
 }
 
 /// Sum of all paths, from the distances.

@@ -8,7 +8,7 @@
 use super::connect::connect;
 use super::flat::{Arc, EPSILON, FlatFst, Label, NO_STATE, StateId};
 use super::prune::{PruneConfig, prune};
-use super::semiring::{SHORTEST_DELTA, Weight};
+use super::semiring::{DELTA, SHORTEST_DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, shortest_distance};
 use super::visit;
 use crate::error::{Error, Result};
@@ -59,7 +59,7 @@ pub fn rmepsilon<W: Weight>(fst: FlatFst<W>, config: &RmEpsilonConfig<W>) -> Res
     let symbols = (fst.isyms.clone(), fst.osyms.clone());
     let out = closure.finish(&entered).with_symbols(symbols.0, symbols.1);
     if pruned {
-        return prune(out, &PruneConfig { weight: config.weight, nstate: config.nstate });
+        return prune(out, &PruneConfig { weight: config.weight, nstate: config.nstate, delta: Some(DELTA) });
     }
     Ok(if config.connect { connect(out) } else { out })
 }
@@ -219,7 +219,7 @@ impl<'a, W: Weight> Closure<'a, W> {
             }
         }
         b.set_start(0);
-        let config = DistanceConfig { delta: self.delta, ..Default::default() };
+        let config = DistanceConfig { delta: Some(self.delta), ..Default::default() };
         let d = shortest_distance(&b.finish(), &config)
             .map_err(|e| Error::op("rmepsilon", format!("in the epsilon closure of state {source}: {e}")))?;
         for (&s, d) in self.members.iter().zip(d) {

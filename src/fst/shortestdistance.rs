@@ -1,8 +1,9 @@
 //! Shortest distance: for every state the ⊕-sum of all paths from the start to it, or (`reverse`) from it to the final
 //! states (Mohri 2002).
 //!
-//! Tropical distances are exact: `delta` plays no part. (OpenFst drops a way that is better by no more than delta, so its
-//! distances may be too long by delta for every arc of the path; with its --delta=1e-9 the two agree.)
+//! Tropical distances are exact without a `delta`. With one they are OpenFst's, which drops a way that is better by no more
+//! than delta: distances may be too long by delta for every arc of the path, and depend on the order of the visits, which is
+//! OpenFst's too (see `rough`).
 //! Acyclic input: one pass in topological order, O(V + E). Cyclic input: component by component, see `cyclic`; a cycle of
 //! negative weight is an error, as it has no shortest path.
 //! Log sums over cycles, or with a delta above the default of 1e-6, are those of OpenFst's algorithm (`generic`), which
@@ -11,6 +12,7 @@
 
 mod cyclic;
 mod generic;
+mod rough;
 
 use super::flat::{Arc, Builder, FlatFst, NO_STATE, StateId};
 use super::semiring::{SHORTEST_DELTA, Weight};
@@ -23,8 +25,9 @@ pub(super) use generic::most_steps;
 pub struct DistanceConfig {
     /// Distance to the final states instead of from the start.
     pub reverse: bool,
-    /// When a log sum over cycles counts as converged.
-    pub delta: f32,
+    /// What OpenFst takes for no difference, with OpenFst's results. None: as exact as can be; log sums over cycles, which
+    /// have to stop somewhere, have the default of `SHORTEST_DELTA`.
+    pub delta: Option<f32>,
     /// Where forward distances begin; none: the start state.
     pub source: Option<StateId>,
     /// Of reversed distances: where a cycle of negative weight leaves states without a distance that the start does not
@@ -34,7 +37,7 @@ pub struct DistanceConfig {
 
 impl Default for DistanceConfig {
     fn default() -> Self {
-        DistanceConfig { reverse: false, delta: SHORTEST_DELTA, source: None, lenient: false }
+        DistanceConfig { reverse: false, delta: None, source: None, lenient: false }
     }
 }
 
@@ -45,16 +48,15 @@ pub fn shortest_distance<W: Weight>(fst: &FlatFst<W>, config: &DistanceConfig) -
     if fst.start() == NO_STATE {
         return Ok(vec![W::ZERO; fst.num_states()]);
     }
-    // What is left out of a rougher sum depends on the order of its parts.
-    let rough = !W::PATH && config.delta > SHORTEST_DELTA;
+    let delta = config.delta.unwrap_or(if W::PATH { 0.0 } else { SHORTEST_DELTA });
     if config.reverse {
-        if !rough && let Some(order) = visit::topological_order(fst) {
-            return Ok(if W::PATH { tropical_backward(fst, &order) } else { log_backward(fst, &order) });
+        if let Some(d) = if W::PATH { tropical_backward(fst, delta) } else { log_backward(fst, delta) } {
+            return Ok(d);
         }
-        let all = backward_cyclic(fst, config.delta, |_| true);
+        let all = backward_by_steps(fst, delta, |_| true);
         if all.is_err() && config.lenient {
             let reached = visit::accessible(fst);
-            return backward_cyclic(fst, config.delta, |s| reached[s as usize]);
+            return backward_by_steps(fst, delta, |s| reached[s as usize]);
         }
         return all;
     }
@@ -62,22 +64,29 @@ pub fn shortest_distance<W: Weight>(fst: &FlatFst<W>, config: &DistanceConfig) -
     if source as usize >= fst.num_states() {
         return Err(Error::op(OP, format!("source state {source} is not one of the {} states", fst.num_states())));
     }
-    match if rough { None } else { visit::topological_order(fst) } {
-        Some(order) if W::PATH => Ok(tropical_forward(fst, source, &order)),
+    match if drops_parts::<W>(delta) { None } else { visit::topological_order(fst) } {
+        Some(order) if W::PATH => Ok(rough::in_order(fst, source, &order, delta)),
         Some(order) => Ok(log_forward(fst, source, &order)),
-        None if W::PATH => best_cyclic(fst, source),
-        None => generic::sums(fst, source, config.delta, visit::is_top_sorted(fst)),
+        None if W::PATH => rough::cyclic(fst, source, delta),
+        None => generic::sums(fst, source, delta, visit::is_top_sorted(fst)),
     }
 }
 
-/// Distances to the final states through some of the states; the others have none.
-fn backward_cyclic<W: Weight>(fst: &FlatFst<W>, delta: f32, keep: impl Fn(StateId) -> bool) -> Result<Vec<W>> {
+/// True for a sum so rough that it depends on the order of its parts what is left out.
+fn drops_parts<W: Weight>(delta: f32) -> bool {
+    !W::PATH && delta > SHORTEST_DELTA
+}
+
+/// Distances to the final states through some of the states, the others have none: those of the reversed automaton, in
+/// the order of OpenFst's steps there.
+fn backward_by_steps<W: Weight>(fst: &FlatFst<W>, delta: f32, keep: impl Fn(StateId) -> bool) -> Result<Vec<W>> {
     let reversed = reversed(fst, &keep);
+    let start = reversed.start();
     let mut distance = if W::PATH {
-        best_cyclic(&reversed, reversed.start())?
+        rough::cyclic(&reversed, start, delta)?
     } else {
         let falling = fst.states().all(|s| fst.arcs(s).iter().all(|a| a.nextstate < s));
-        generic::sums(&reversed, reversed.start(), delta, falling)?
+        generic::sums(&reversed, start, delta, falling)?
     };
     distance.pop();
     Ok(distance)
@@ -88,7 +97,8 @@ pub fn total_weight<W: Weight>(fst: &FlatFst<W>, delta: f32) -> Result<W> {
     if fst.start() == NO_STATE {
         return Ok(W::ZERO);
     }
-    let backward = shortest_distance(fst, &DistanceConfig { reverse: true, delta, lenient: true, source: None })?;
+    let backward =
+        shortest_distance(fst, &DistanceConfig { reverse: true, delta: Some(delta), lenient: true, source: None })?;
     Ok(backward[fst.start() as usize])
 }
 
@@ -113,33 +123,38 @@ pub fn best_costs<W: Weight>(fst: &FlatFst<W>, op: &'static str) -> Result<Vec<f
     Ok(d)
 }
 
-fn tropical_forward<W: Weight>(fst: &FlatFst<W>, source: StateId, order: &[StateId]) -> Vec<W> {
-    let mut d = vec![W::ZERO; fst.num_states()];
-    d[source as usize] = W::ONE;
-    for &s in order {
-        let ds = d[s as usize];
-        if ds.is_zero_w() {
-            continue;
-        }
-        for a in fst.arcs(s) {
-            let t = &mut d[a.nextstate as usize];
-            *t = t.oplus(ds.otimes(a.weight));
+/// Distances to the final states of an acyclic automaton; None if it has cycles.
+fn tropical_backward<W: Weight>(fst: &FlatFst<W>, delta: f32) -> Option<Vec<W>> {
+    if delta == 0.0 || visit::is_top_sorted(fst) {
+        let order = visit::topological_order(fst)?;
+        if let Some(d) = in_any_order(fst, &order, delta) {
+            return Some(d);
         }
     }
-    d
+    rough::backward(fst, delta)
 }
 
-fn tropical_backward<W: Weight>(fst: &FlatFst<W>, order: &[StateId]) -> Vec<W> {
+/// None if a state has two ways that differ by no more than delta: which of them counts depends on the order.
+fn in_any_order<W: Weight>(fst: &FlatFst<W>, order: &[StateId], delta: f32) -> Option<Vec<W>> {
     let mut d = vec![W::ZERO; fst.num_states()];
     for &s in order.iter().rev() {
-        let mut best = fst.final_weight(s);
+        // The best way, and the next that is not as good.
+        let (mut best, mut second) = (fst.final_weight(s), W::ZERO);
         for a in fst.arcs(s) {
             // The distance comes first: the order of OpenFst's sums over the reversed automaton.
-            best = best.oplus(d[a.nextstate as usize].otimes(a.weight));
+            let via = d[a.nextstate as usize].otimes(a.weight);
+            if via.less(best) {
+                (best, second) = (via, best);
+            } else if best.less(via) {
+                second = second.oplus(via);
+            }
+        }
+        if best.approx_eq(second, delta) && !second.is_zero_w() {
+            return None;
         }
         d[s as usize] = best;
     }
-    d
+    Some(d)
 }
 
 /// A log sum in progress: Σ e^−x = mass · e^−least.
@@ -186,7 +201,9 @@ fn log_forward<W: Weight>(fst: &FlatFst<W>, source: StateId, order: &[StateId]) 
     sums.into_iter().map(|s| W::from_f64(s.cost())).collect()
 }
 
-fn log_backward<W: Weight>(fst: &FlatFst<W>, order: &[StateId]) -> Vec<W> {
+/// The same in the log semirings; None, too, where what is left out depends on the order.
+fn log_backward<W: Weight>(fst: &FlatFst<W>, delta: f32) -> Option<Vec<W>> {
+    let order = if drops_parts::<W>(delta) { None } else { visit::topological_order(fst) }?;
     let mut d = vec![f64::INFINITY; fst.num_states()];
     for &s in order.iter().rev() {
         let mut sum = LogSum::ZERO;
@@ -196,7 +213,7 @@ fn log_backward<W: Weight>(fst: &FlatFst<W>, order: &[StateId]) -> Vec<W> {
         }
         d[s as usize] = sum.cost();
     }
-    d.into_iter().map(W::from_f64).collect()
+    Some(d.into_iter().map(W::from_f64).collect())
 }
 
 /// Arcs of some states turned round; a new last state is the start, with an arc of its final weight to every final state.
@@ -216,11 +233,6 @@ fn reversed<W: Weight>(fst: &FlatFst<W>, keep: &impl Fn(StateId) -> bool) -> Fla
     }
     b.set_start(start);
     b.finish()
-}
-
-fn best_cyclic<W: Weight>(fst: &FlatFst<W>, source: StateId) -> Result<Vec<W>> {
-    let (costs, _) = cyclic::search(fst, source, Sum::Best).map_err(|cycle| cycle.error(OP))?;
-    Ok(costs.into_iter().map(W::from_f64).collect())
 }
 
 /// The distances from the start and, for every state, the last step of a path that has it: none of these paths contains a
@@ -252,9 +264,10 @@ mod tests {
         // Self-loop of probability 1/2, leaves with 1/2: the total is 1.
         let h = std::f64::consts::LN_2;
         let f = FlatFst::<Log64>::from_rows(0, vec![(Log64::ZERO, vec![arc(h, 0), arc(h, 1)]), (Log64::ONE, vec![])]);
-        let d = shortest_distance(&f, &DistanceConfig { delta: 1e-12, ..Default::default() }).unwrap();
+        let d = shortest_distance(&f, &DistanceConfig { delta: Some(1e-12), ..Default::default() }).unwrap();
         assert!((d[0].0 + h).abs() < 1e-9 && d[1].0.abs() < 1e-9, "{d:?}");
-        let r = shortest_distance(&f, &DistanceConfig { delta: 1e-12, reverse: true, ..Default::default() }).unwrap();
+        let r =
+            shortest_distance(&f, &DistanceConfig { delta: Some(1e-12), reverse: true, ..Default::default() }).unwrap();
         assert!(r[0].0.abs() < 1e-9 && r[1].0 == 0.0, "{r:?}");
     }
 

@@ -20,7 +20,7 @@ mod single;
 
 use super::flat::{Arc, EPSILON, FlatFst, Label, NO_STATE, StateId};
 use super::prune::require_path;
-use super::semiring::Weight;
+use super::semiring::{SHORTEST_DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, best_costs, shortest_distance};
 use crate::error::Result;
 use bounded::bounded;
@@ -56,7 +56,8 @@ pub fn shortestpath<W: Weight>(fst: &FlatFst<W>, config: &ShortestPathConfig<W>)
     } else if config.nshortest == 1 {
         single(fst)?
     } else if let Some(nstate) = config.nstate.filter(|_| !config.unique) {
-        bounded(fst, &shortest_distance(fst, &DistanceConfig::default())?, config, nstate)
+        let delta = Some(SHORTEST_DELTA);
+        bounded(fst, &shortest_distance(fst, &DistanceConfig { delta, ..Default::default() })?, config, nstate)
     } else {
         let costs = best_costs(fst, OP)?;
         Search::new(fst, costs, config).run()

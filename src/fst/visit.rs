@@ -166,6 +166,22 @@ pub fn components<W: Weight>(fst: &FlatFst<W>, keep: impl Fn(&super::flat::Arc<W
     Components { of, count: count as usize }
 }
 
+/// The states in the order of their components, `of` each and by number inside one, and where those of each begin.
+pub fn members(of: &[u32], count: usize) -> (Vec<StateId>, Vec<u32>) {
+    let mut first = vec![0u32; count + 1];
+    of.iter().for_each(|&c| first[c as usize + 1] += 1);
+    for c in 0..count {
+        first[c + 1] += first[c];
+    }
+    let mut place = first.clone();
+    let mut members = vec![0; of.len()];
+    for (s, &c) in (0..).zip(of) {
+        members[place[c as usize] as usize] = s;
+        place[c as usize] += 1;
+    }
+    (members, first)
+}
+
 /// True if the start state lies on a cycle.
 pub fn start_on_cycle<W: Weight>(fst: &FlatFst<W>) -> bool {
     fst.start() != NO_STATE && on_cycle(fst, fst.start())

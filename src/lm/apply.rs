@@ -198,7 +198,7 @@ fn search<W: Weight, S: Scorer>(
         let parts = parts.then(|| parts::separate(lattice, labels, &fst, &origin, terms, &mut scorer));
         return Ok((fst, parts));
     };
-    let config = PruneConfig { weight: W::from_f64(beam), nstate: None };
+    let config = PruneConfig { weight: W::from_f64(beam), ..Default::default() };
     if !parts {
         return Ok((prune(fst, &config)?, None));
     }

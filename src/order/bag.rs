@@ -493,7 +493,7 @@ impl Orderer<'_> {
         if !self.config.beam.is_finite() || self.config.algorithm == Algorithm::Full {
             return Ok(fst);
         }
-        prune(fst, &PruneConfig { weight: Tropical(self.config.beam as f32), nstate: None })
+        prune(fst, &PruneConfig { weight: Tropical(self.config.beam as f32), ..Default::default() })
     }
 
     /// The words that automata have.

@@ -117,7 +117,7 @@ pub fn canonical(lattice: &Lattice, beam: Option<f64>, most: usize) -> Result<La
     let costs = lattice.to_fst(|_, a| a.cost, |s| lattice.finals[s as usize]);
     let mut small = smallest(costs, most)?;
     if let Some(beam) = beam {
-        small = smallest(prune(small, &PruneConfig { weight: Tropical(beam as f32), nstate: None })?, most)?;
+        small = smallest(prune(small, &PruneConfig { weight: Tropical(beam as f32), ..Default::default() })?, most)?;
     }
     Lattice::new(OP, &small)
 }

@@ -2,6 +2,7 @@ use clap::Args;
 
 use super::KeyRange;
 use crate::cli::env::Status;
+use crate::cli::fst::io::nearness;
 use crate::error::{Error, Result};
 use crate::format::far::{Entry, FarReader};
 use crate::fst::any::{AnyFst, mixed};
@@ -76,6 +77,7 @@ impl Pair {
     }
 
     fn run(&self, op: &str, what: &str, same: &dyn Fn(&AnyFst, &AnyFst) -> Result<bool>) -> Result<Status> {
+        nearness(self.delta)?;
         if self.a == "-" && self.b == "-" {
             return Err(Error::usage("standard input can be read only once"));
         }

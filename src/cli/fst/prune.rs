@@ -1,11 +1,11 @@
 use clap::Args;
 
-use super::io::{Unary, weight_text};
+use super::io::{Unary, nearness, weight_text};
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
 use crate::format::number::weight_from;
 use crate::fst::prune::{PruneConfig, prune};
-use crate::fst::semiring::Weight;
+use crate::fst::semiring::{DELTA, Weight};
 use crate::map_fst;
 
 /// Keep what is near the best path: by weight, by number of states
@@ -18,9 +18,9 @@ pub struct Cmd {
     /// Keep at most this many states, the best first (-1: no limit)
     #[arg(long, default_value_t = -1, allow_negative_numbers = true)]
     nstate: i64,
-    /// Accepted as in OpenFst; distances here are exact, so nothing depends on it
-    #[arg(long, hide = true)]
-    delta: Option<f32>,
+    /// Of two ways to the end that differ by no more than this the one that is found first counts; 0 is exact
+    #[arg(long, default_value_t = DELTA)]
+    delta: f32,
     #[command(flatten)]
     io: Unary,
 }
@@ -40,10 +40,12 @@ pub fn state_limit(given: i64) -> Option<usize> {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        nearness(self.delta)?;
         let fst = env.take(self.io.input())?;
-        let nstate = state_limit(self.nstate);
-        let out =
-            map_fst!(fst, f => threshold(&self.weight).and_then(|weight| prune(f, &PruneConfig { weight, nstate })))?;
+        let (nstate, delta) = (state_limit(self.nstate), Some(self.delta));
+        let out = map_fst!(fst, f => {
+            threshold(&self.weight).and_then(|weight| prune(f, &PruneConfig { weight, nstate, delta }))
+        })?;
         env.put(self.io.output(), out)?;
         Ok(Status::Done)
     }

@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::io::Unary;
+use super::io::{Unary, nearness};
 use crate::cli::env::{Env, Status};
 use crate::error::Result;
 use crate::fst::push::{PushConfig, push};
@@ -27,7 +27,7 @@ pub struct Cmd {
     /// Towards the final states, not the start
     #[arg(long)]
     to_final: bool,
-    /// When a log sum over cycles counts as converged
+    /// Ways to a state that differ by no more than this are not told apart; when a log sum over cycles counts as converged
     #[arg(long, default_value_t = DELTA)]
     delta: f32,
     #[command(flatten)]
@@ -36,6 +36,7 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        nearness(self.delta)?;
         let config = PushConfig {
             weights: self.push_weights,
             labels: self.push_labels,

@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::io::{Unary, weight_text};
+use super::io::{Unary, nearness, weight_text};
 use super::prune::{state_limit, threshold};
 use super::shortestdistance::QueueType;
 use crate::cli::env::{Env, Status};
@@ -34,6 +34,7 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        nearness(self.delta)?;
         let fst = env.take(self.io.input())?;
         let (connect, delta, nstate) = (self.connect, self.delta, state_limit(self.nstate));
         let out = map_fst!(fst, f => threshold(&self.weight).and_then(|weight| {

@@ -1,6 +1,6 @@
 use clap::Args;
 
-use super::io::Unary;
+use super::io::{Unary, nearness};
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
 use crate::format::number::write_g;
@@ -27,7 +27,7 @@ pub struct Cmd {
     /// Distance to the final states instead of from the start
     #[arg(long)]
     reverse: bool,
-    /// When a sum over cycles counts as converged (log semirings)
+    /// Ways to a state that differ by no more than this are not told apart; when a log sum over cycles counts as converged
     #[arg(long, default_value_t = SHORTEST_DELTA)]
     delta: f32,
     /// The state to start from, as in OpenFst (-1: the start state)
@@ -45,13 +45,14 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        nearness(self.delta)?;
         let fst = env.get(self.io.input())?;
         // OpenFst lets --nstate be where the distances are to the end.
         let source = u32::try_from(self.nstate).ok().filter(|_| !self.reverse);
         if self.reverse && self.nstate >= 0 {
             env.note("--nstate (where to start) plays no part in distances to the end (--reverse)");
         }
-        let config = DistanceConfig { reverse: self.reverse, delta: self.delta, source, ..Default::default() };
+        let config = DistanceConfig { reverse: self.reverse, delta: Some(self.delta), source, ..Default::default() };
         let costs: Vec<f64> =
             with_fst!(&*fst, f => shortest_distance(f, &config)?.into_iter().map(|w| w.to_f64()).collect());
         // As OpenFst: nothing for the states after the last one that has a distance or, going forward, that an arc leads

@@ -96,7 +96,8 @@ fn push<W: Weight>(mut fst: FlatFst<W>, delta: f32) -> Result<Gallic<W>> {
     if fst.start() == NO_STATE {
         return Ok(Gallic { fst, ends, strings });
     }
-    let distance = shortest_distance(&fst, &DistanceConfig { reverse: true, delta, ..Default::default() })?;
+    let distance =
+        shortest_distance(&fst, &DistanceConfig { reverse: true, delta: Some(delta), ..Default::default() })?;
     let mut prefix = common_outputs(&fst, ReweightType::ToInitial, &mut strings.lists);
     prefix.iter_mut().zip(&distance).for_each(|(p, d)| *p = p.filter(|_| !d.is_zero_w()));
     for s in fst.states() {

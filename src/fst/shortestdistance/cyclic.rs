@@ -48,20 +48,7 @@ pub(super) fn search<W: Weight>(
 ) -> Result<(Vec<f64>, Vec<Way>), NegativeCycle> {
     let components = visit::components(fst, |_| true);
     let n = fst.num_states();
-    let mut first = vec![0u32; components.count + 1];
-    for &c in &components.of {
-        first[c as usize + 1] += 1;
-    }
-    for c in 0..components.count {
-        first[c + 1] += first[c];
-    }
-    let mut members = vec![0 as StateId; n];
-    let mut place = first.clone();
-    for s in 0..n {
-        let p = &mut place[components.of[s] as usize];
-        members[*p as usize] = s as StateId;
-        *p += 1;
-    }
+    let (members, first) = visit::members(&components.of, components.count);
     let mut search = Search {
         fst,
         of: &components.of,

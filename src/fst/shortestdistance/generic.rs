@@ -80,11 +80,12 @@ pub fn most_steps(num_arcs: usize) -> u64 {
     STEPS.max(1000 * num_arcs as u64)
 }
 
-/// Sum of the paths from `source` to every state. `in_order`: take the states by number, which is a topological order.
+/// Sum of the paths from `source` to every state. `in_order`: take the source first and the others by number, which is a
+/// topological order.
 pub(super) fn sums<W: Weight>(fst: &FlatFst<W>, source: StateId, delta: f32, in_order: bool) -> Result<Vec<W>> {
     let n = fst.num_states();
     let (of, count) = if in_order {
-        ((0..n as u32).collect(), n)
+        ((0..n as StateId).map(|s| if s == source { 0 } else { s + 1 }).collect(), n + 1)
     } else {
         let components = visit::components(fst, |_| true);
         (components.of, components.count)

@@ -8,12 +8,10 @@
 //! Where a path comes to contain a cycle, the cycle is negative, or rounding makes it look so. Then the search starts again
 //! with `best_tree`, which knows one from the other; there is no path of OpenFst's to agree with.
 
-use std::collections::VecDeque;
-
 use super::OP;
 use crate::error::Result;
 use crate::fst::flat::{Arc, FlatFst, NO_STATE, ScatterBuilder, StateId};
-use crate::fst::heap::Heap;
+use crate::fst::queues::{Queue, Queues, free};
 use crate::fst::semiring::Weight;
 use crate::fst::shortestdistance::best_tree;
 use crate::fst::visit;
@@ -25,31 +23,17 @@ pub(super) fn single<W: Weight>(fst: &FlatFst<W>) -> Result<FlatFst<W>> {
     if visit::is_top_sorted(fst) {
         fst.states().for_each(|s| best.visit::<false>(s, |_, _| true));
     } else if fst.all_arcs().iter().all(free) {
-        best.of = vec![0; fst.num_states()];
-        best.queues = vec![Queue::Latest(vec![])];
+        best.queues = Queues::latest(fst.num_states());
         best.enqueue(fst.start());
         best.drain(0, None);
     } else {
+        best.queues = Queues::by_component(fst);
         found = best.by_component(Best::least);
     }
     if !found {
         best.without_cycles()?;
     }
     Ok(best.path())
-}
-
-/// True for an arc that costs nothing; one that cannot be taken counts as such.
-fn free<W: Weight>(a: &Arc<W>) -> bool {
-    a.weight.is_one_w() || a.weight.is_zero_w()
-}
-
-/// The states of a component that wait for a visit.
-enum Queue {
-    /// One state, which no arc leads back to.
-    Trivial,
-    Latest(Vec<StateId>),
-    Nearest(Heap),
-    Oldest(VecDeque<StateId>),
 }
 
 const NO_ARC: u32 = u32::MAX;
@@ -61,10 +45,7 @@ struct Best<'a, W> {
     back: Vec<(StateId, u32)>,
     end: StateId,
     cost: W,
-    waiting: Vec<bool>,
-    /// The component of each state, and the queue of each component.
-    of: Vec<u32>,
-    queues: Vec<Queue>,
+    queues: Queues,
     /// The start was reached at a cost below nothing.
     below: bool,
     /// In which walk back along the paths a state was met; empty if nobody walked yet.
@@ -77,18 +58,7 @@ impl<'a, W: Weight> Best<'a, W> {
         let mut d = vec![W::ZERO; n];
         d[fst.start() as usize] = W::ONE;
         let back = vec![(NO_STATE, NO_ARC); n];
-        Best {
-            fst,
-            d,
-            back,
-            end: NO_STATE,
-            cost: W::ZERO,
-            waiting: vec![false; n],
-            of: vec![],
-            queues: vec![],
-            below: false,
-            walk: vec![],
-        }
+        Best { fst, d, back, end: NO_STATE, cost: W::ZERO, queues: Queues::latest(0), below: false, walk: vec![] }
     }
 
     /// Relaxes the arcs of `s` to the states that `takes` allows; with `QUEUES`, states that got nearer wait for a visit.
@@ -123,48 +93,21 @@ impl<'a, W: Weight> Best<'a, W> {
     }
 
     fn enqueue(&mut self, s: StateId) {
-        if std::mem::replace(&mut self.waiting[s as usize], true) {
-            return;
-        }
-        let d = &self.d;
-        match &mut self.queues[self.of[s as usize] as usize] {
-            Queue::Trivial => {}
-            Queue::Latest(stack) => stack.push(s),
-            Queue::Nearest(heap) => heap.insert(s, &|a, b| d[a as usize].less(d[b as usize])),
-            Queue::Oldest(queue) => queue.push_back(s),
-        }
+        self.queues.push(s, &self.d);
     }
 
     /// False if a path came to contain a cycle.
     fn by_component(&mut self, least: impl Fn(&Self, usize, &[StateId]) -> Option<W>) -> bool {
-        let fst = self.fst;
-        let components = visit::components(fst, |_| true);
-        self.of = components.of;
-        self.queues = (0..components.count).map(|_| Queue::Trivial).collect();
-        let mut sizes = vec![0usize; components.count];
-        for s in fst.states() {
-            let c = self.of[s as usize];
-            sizes[c as usize] += 1;
-            let queue = &mut self.queues[c as usize];
-            for a in fst.arcs(s).iter().filter(|a| self.of[a.nextstate as usize] == c) {
-                match queue {
-                    Queue::Oldest(_) => {}
-                    _ if a.weight.less(W::ONE) => *queue = Queue::Oldest(VecDeque::new()),
-                    Queue::Trivial if free(a) => *queue = Queue::Latest(vec![]),
-                    Queue::Trivial | Queue::Latest(_) if !free(a) => *queue = Queue::Nearest(Heap::default()),
-                    _ => {}
+        let (members, first) = self.queues.members();
+        self.enqueue(self.fst.start());
+        for c in 0..self.queues.queues.len() {
+            let states = &members[first[c] as usize..first[c + 1] as usize];
+            match self.queues.queues[c] {
+                Queue::Trivial => {
+                    if self.queues.take(states[0]) {
+                        self.visit::<true>(states[0], |_, _| true);
+                    }
                 }
-            }
-        }
-        let mut order: Vec<StateId> = fst.states().collect();
-        order.sort_by_key(|&s| self.of[s as usize]);
-        self.enqueue(fst.start());
-        let mut at = 0;
-        for (c, &size) in sizes.iter().enumerate() {
-            let states = &order[at..at + size];
-            match self.queues[c] {
-                Queue::Trivial if self.waiting[states[0] as usize] => self.visit::<true>(states[0], |_, _| true),
-                Queue::Trivial => {}
                 Queue::Oldest(_) => {
                     if !self.drain_oldest(c, states) {
                         return false;
@@ -172,29 +115,17 @@ impl<'a, W: Weight> Best<'a, W> {
                 }
                 _ => self.drain(c, least(self, c, states)),
             }
-            at += size;
         }
         true
     }
 
-    /// The state of a component to visit next.
-    fn pop(&mut self, c: usize) -> Option<StateId> {
-        let d = &self.d;
-        let s = match &mut self.queues[c] {
-            Queue::Trivial => None,
-            Queue::Latest(stack) => stack.pop(),
-            Queue::Nearest(heap) => heap.pop(&|a, b| d[a as usize].less(d[b as usize])),
-            Queue::Oldest(queue) => queue.pop_front(),
-        }?;
-        self.waiting[s as usize] = false;
-        Some(s)
-    }
-
     /// Visits the states of a component until none waits.
     fn drain(&mut self, c: usize, least: Option<W>) {
-        while let Some(s) = self.pop(c) {
+        while let Some(s) = self.queues.pop(c, &self.d) {
             if least.is_some_and(|least| least.less(self.d[s as usize])) {
-                self.visit::<true>(s, |best, t| best.of[t as usize] != c as u32 || best.d[t as usize].is_zero_w());
+                self.visit::<true>(s, |best, t| {
+                    best.queues.of[t as usize] != c as u32 || best.d[t as usize].is_zero_w()
+                });
             } else {
                 self.visit::<true>(s, |_, _| true);
             }
@@ -206,7 +137,7 @@ impl<'a, W: Weight> Best<'a, W> {
     /// what settles the order of visits: to reach the states that none has reached. Else the states would get nearer
     /// time and again, V² times. Not where rounding lets a path out of the component cost no more from a farther state.
     fn least(&self, c: usize, states: &[StateId]) -> Option<W> {
-        let Queue::Latest(stack) = &self.queues[c] else { return None };
+        let Queue::Latest(stack) = &self.queues.queues[c] else { return None };
         let least = stack.iter().fold(W::ZERO, |least, &s| least.oplus(self.d[s as usize]));
         let farther = stack.iter().map(|&s| self.d[s as usize]).filter(|d| least.less(*d));
         let second = farther.reduce(|a, b| a.oplus(b))?;
@@ -214,7 +145,11 @@ impl<'a, W: Weight> Best<'a, W> {
         let fits = |s: StateId| {
             let arcs = self.fst.arcs(s);
             arcs.iter().all(|a| {
-                if self.of[a.nextstate as usize] == c as u32 { a.weight.is_one_w() } else { told_apart(a.weight) }
+                if self.queues.of[a.nextstate as usize] == c as u32 {
+                    a.weight.is_one_w()
+                } else {
+                    told_apart(a.weight)
+                }
             }) && told_apart(self.fst.final_weight(s))
         };
         states.iter().all(|&s| fits(s)).then_some(least)
@@ -225,7 +160,7 @@ impl<'a, W: Weight> Best<'a, W> {
     fn drain_oldest(&mut self, c: usize, states: &[StateId]) -> bool {
         let size = states.len() as u64;
         let mut visits = 0;
-        while let Some(s) = self.pop(c) {
+        while let Some(s) = self.queues.pop(c, &self.d) {
             self.visit::<true>(s, |_, _| true);
             visits += 1;
             if self.below || visits > size * (size + 1) || visits % size == 0 && self.paths_cycle(states) {
@@ -239,10 +174,10 @@ impl<'a, W: Weight> Best<'a, W> {
     fn paths_cycle(&mut self, states: &[StateId]) -> bool {
         self.walk.resize(self.d.len(), 0);
         states.iter().for_each(|&s| self.walk[s as usize] = 0);
-        let c = self.of[states[0] as usize];
+        let c = self.queues.of[states[0] as usize];
         for (&s, walk) in states.iter().zip(1..) {
             let mut at = s;
-            while at != NO_STATE && self.of[at as usize] == c {
+            while at != NO_STATE && self.queues.of[at as usize] == c {
                 if self.walk[at as usize] != 0 {
                     if self.walk[at as usize] == walk {
                         return true;
@@ -354,6 +289,7 @@ mod tests {
             }
             let f = FlatFst::from_rows(0, rows);
             let (mut short, mut full) = (Best::new(&f), Best::new(&f));
+            (short.queues, full.queues) = (Queues::by_component(&f), Queues::by_component(&f));
             assert!(full.by_component(|_, _, _| None));
             assert!(short.by_component(|best, c, states| {
                 let least = best.least(c, states);
