@@ -215,7 +215,7 @@ where
         let table = symtab::read_binary(source)?;
         // One table on both sides is the usual case; keep it once.
         osyms = Some(match &isyms {
-            Some(i) if **i == table => i.clone(),
+            Some(i) if **i == table && i.name() == table.name() => i.clone(),
             _ => Shared::new(table),
         });
     }

@@ -56,6 +56,20 @@ macro_rules! map_fst2 {
     };
 }
 
+/// As `with_fst!` for two operands of one semiring and code that gives a `Result`; operands of different semirings are an
+/// error that names `op`.
+#[macro_export]
+macro_rules! with_fst2 {
+    ($op:expr, $a:expr, $b:expr, ($f:ident, $g:ident) => $body:expr) => {
+        match ($a, $b) {
+            ($crate::fst::any::AnyFst::Standard($f), $crate::fst::any::AnyFst::Standard($g)) => $body,
+            ($crate::fst::any::AnyFst::Log($f), $crate::fst::any::AnyFst::Log($g)) => $body,
+            ($crate::fst::any::AnyFst::Log64($f), $crate::fst::any::AnyFst::Log64($g)) => $body,
+            (a, b) => Err($crate::fst::any::mixed($op, a.arc_type(), b.arc_type())),
+        }
+    };
+}
+
 /// The error for operands of different semirings.
 pub fn mixed(op: &'static str, a: &str, b: &str) -> Error {
     Error::op(

@@ -6,12 +6,12 @@
 use super::flat::{Arc, Builder, EPSILON, FlatFst, NO_STATE};
 use super::semiring::Weight;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum ClosureType {
-    /// T*: the empty string too.
+    /// T*: the empty string too
     #[default]
     Star,
-    /// T+: at least once.
+    /// T+: at least once
     Plus,
 }
 

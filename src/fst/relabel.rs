@@ -19,20 +19,15 @@ pub struct RelabelConfig {
     pub opairs: Vec<(Label, Label)>,
 }
 
-/// The pairs that take the labels of one table to those of another, and how many words the other lacks.
+/// The pairs that take the labels of one table to those of another, and how many words the other lacks. `unknown` stands
+/// for such words, if it is there itself.
 pub fn pairs_between(
     old: &SymbolTable,
     new: &SymbolTable,
     unknown: Option<&str>,
 ) -> Result<(Vec<(Label, Label)>, usize)> {
-    let unknown = unknown.filter(|u| !u.is_empty());
     let mut missing = 0;
-    let unknown = match unknown {
-        Some(word) => Some(new.key(word).ok_or_else(|| {
-            Error::op("relabel", format!("the unknown symbol {word:?} is not in the symbol table {:?}", new.name()))
-        })?),
-        None => None,
-    };
+    let unknown = unknown.and_then(|word| new.key(word));
     let mut pairs = Vec::with_capacity(old.len());
     for (symbol, key) in old.iter() {
         // A number that no label can have needs no pair.

@@ -10,10 +10,15 @@ use super::flat::{Arc, EPSILON, FlatFst, NO_STATE};
 use super::semiring::Weight;
 use super::visit::start_on_cycle;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
 pub enum ReweightType {
+    /// Towards the start
     #[default]
+    #[value(alias = "to-initial")]
     ToInitial,
+    /// Towards the final states
+    #[value(alias = "to-final")]
     ToFinal,
 }
 

@@ -49,12 +49,13 @@ const OP: &str = "shortestpath";
 
 pub fn shortestpath<W: Weight>(fst: &FlatFst<W>, config: &ShortestPathConfig<W>) -> Result<FlatFst<W>> {
     require_path::<W>(OP)?;
-    let nothing =
-        fst.start() == NO_STATE || config.nshortest == 0 || config.weight.less(W::ONE) || config.nstate == Some(0);
-    let mut out = if nothing {
+    let mut out = if fst.start() == NO_STATE || config.nshortest == 0 {
         FlatFst::empty()
     } else if config.nshortest == 1 {
+        // The best path is there whatever the thresholds are, as in OpenFst.
         single(fst)?
+    } else if config.weight.less(W::ONE) || config.nstate == Some(0) {
+        FlatFst::empty()
     } else if let Some(nstate) = config.nstate.filter(|_| !config.unique) {
         let delta = Some(SHORTEST_DELTA);
         bounded(fst, &shortest_distance(fst, &DistanceConfig { delta, ..Default::default() })?, config, nstate)

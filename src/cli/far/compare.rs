@@ -5,10 +5,11 @@ use crate::cli::env::Status;
 use crate::cli::fst::io::nearness;
 use crate::error::{Error, Result};
 use crate::format::far::{Entry, FarReader};
-use crate::fst::any::{AnyFst, mixed};
+use crate::fst::any::AnyFst;
 use crate::fst::equal::equal;
 use crate::fst::isomorphic::isomorphic;
 use crate::fst::semiring::DELTA;
+use crate::with_fst2;
 
 /// Say whether two archives have the same keys with equal automata
 #[derive(Args, Debug)]
@@ -44,24 +45,18 @@ struct Pair {
 impl Equal {
     pub fn run(&self) -> Result<Status> {
         let delta = self.pair.delta;
-        self.pair.run("far equal", "equal", &|a, b| match (a, b) {
-            (AnyFst::Standard(a), AnyFst::Standard(b)) => Ok(equal(a, b, delta)),
-            (AnyFst::Log(a), AnyFst::Log(b)) => Ok(equal(a, b, delta)),
-            (AnyFst::Log64(a), AnyFst::Log64(b)) => Ok(equal(a, b, delta)),
-            (a, b) => Err(mixed("far equal", a.arc_type(), b.arc_type())),
-        })
+        self.pair.run("far equal", "equal", &|f, g| with_fst2!("far equal", f, g, (a, b) => Ok(equal(a, b, delta))))
     }
 }
 
 impl Isomorphic {
     pub fn run(&self) -> Result<Status> {
         let delta = self.pair.delta;
-        self.pair.run("far isomorphic", "isomorphic", &|a, b| match (a, b) {
-            (AnyFst::Standard(a), AnyFst::Standard(b)) => isomorphic(a, b, delta),
-            (AnyFst::Log(a), AnyFst::Log(b)) => isomorphic(a, b, delta),
-            (AnyFst::Log64(a), AnyFst::Log64(b)) => isomorphic(a, b, delta),
-            (a, b) => Err(mixed("far isomorphic", a.arc_type(), b.arc_type())),
-        })
+        self.pair.run(
+            "far isomorphic",
+            "isomorphic",
+            &|f, g| with_fst2!("far isomorphic", f, g, (a, b) => isomorphic(a, b, delta)),
+        )
     }
 }
 

@@ -2,7 +2,9 @@
 
 mod compare;
 mod compilestrings;
+mod convert;
 mod create;
+mod encode;
 mod extract;
 mod info;
 mod printstrings;
@@ -25,6 +27,8 @@ pub struct FarArgs {
 #[derive(Subcommand, Debug)]
 enum FarCommand {
     Create(create::Cmd),
+    Convert(convert::Cmd),
+    Encode(encode::Cmd),
     Extract(extract::Cmd),
     Info(info::Cmd),
     Printstrings(printstrings::Cmd),
@@ -37,6 +41,8 @@ impl FarArgs {
     pub fn run(&self) -> Result<Status> {
         match &self.command {
             FarCommand::Create(c) => c.run(),
+            FarCommand::Convert(c) => c.run(),
+            FarCommand::Encode(c) => c.run(),
             FarCommand::Extract(c) => c.run(),
             FarCommand::Info(c) => c.run(),
             FarCommand::Printstrings(c) => c.run(),
@@ -60,6 +66,10 @@ enum FarKind {
 }
 
 impl FarKind {
+    /// The same, where the default is `kind`.
+    fn or(self, kind: FarType, name: &str) -> FarType {
+        if self == FarKind::Default { kind } else { self.for_output(name) }
+    }
     fn for_output(self, name: &str) -> FarType {
         match self {
             FarKind::Default if io::is_stdio(name) => FarType::List,

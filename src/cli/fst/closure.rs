@@ -10,7 +10,10 @@ use crate::map_fst;
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:\n  weft fst closure a.fst star.fst")]
 pub struct Cmd {
-    /// At least once (T+): do not add the empty string
+    /// Which closure
+    #[arg(long, value_enum, default_value_t)]
+    closure_type: ClosureType,
+    /// The older spelling of `--closure-type plus`: at least once, do not add the empty string
     #[arg(long)]
     closure_plus: bool,
     #[command(flatten)]
@@ -19,7 +22,7 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
-        let kind = if self.closure_plus { ClosureType::Plus } else { ClosureType::Star };
+        let kind = if self.closure_plus { ClosureType::Plus } else { self.closure_type };
         let fst = env.get(self.io.input())?;
         let out = map_fst!(&*fst, f => Result::Ok(closure(f, kind)))?;
         env.put(self.io.output(), out)?;

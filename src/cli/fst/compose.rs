@@ -8,7 +8,7 @@ use crate::fst::compose::{ComposeConfig, ComposeFilter, Rewrite, Special, compos
 use crate::fst::explain::{Cause, Explanation, explain};
 use crate::fst::flat::Label;
 use crate::fst::symbols::SymbolTable;
-use crate::{map_fst2, with_fst};
+use crate::{map_fst2, with_fst, with_fst2};
 
 /// What compose, intersect and difference share.
 #[derive(Args, Clone, Debug)]
@@ -91,12 +91,7 @@ impl Cmd {
         let config = self.options.config(special);
         let c = map_fst2!("compose", &*a, &*b, (f, g) => compose(f, g, &config))?;
         if self.explain && is_empty(&c) {
-            let found = match (&*a, &*b) {
-                (AnyFst::Standard(f), AnyFst::Standard(g)) => explain(f, g, &config)?,
-                (AnyFst::Log(f), AnyFst::Log(g)) => explain(f, g, &config)?,
-                (AnyFst::Log64(f), AnyFst::Log64(g)) => explain(f, g, &config)?,
-                _ => None,
-            };
+            let found = with_fst2!("compose", &*a, &*b, (f, g) => explain(f, g, &config))?;
             if let Some(e) = found {
                 let names = (name_of(self.io.a()), name_of(self.io.b()));
                 let table = a.osyms().or(b.isyms()).map(|t| &**t);

@@ -3,9 +3,9 @@ use clap::Args;
 use super::io::nearness;
 use crate::cli::env::{Env, Status};
 use crate::error::Result;
-use crate::fst::any::{AnyFst, mixed};
 use crate::fst::equal::first_difference;
 use crate::fst::semiring::DELTA;
+use crate::with_fst2;
 
 /// Exit 0 if two automata have the same states and arcs in the same order, 1 if not
 #[derive(Args, Clone, Debug)]
@@ -29,12 +29,7 @@ impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         nearness(self.delta)?;
         let (a, b) = (env.get(Some(&self.a))?, env.get(self.b.as_deref())?);
-        let difference = match (&*a, &*b) {
-            (AnyFst::Standard(f), AnyFst::Standard(g)) => first_difference(f, g, self.delta),
-            (AnyFst::Log(f), AnyFst::Log(g)) => first_difference(f, g, self.delta),
-            (AnyFst::Log64(f), AnyFst::Log64(g)) => first_difference(f, g, self.delta),
-            (a, b) => return Err(mixed("equal", a.arc_type(), b.arc_type())),
-        };
+        let difference = with_fst2!("equal", &*a, &*b, (f, g) => Result::Ok(first_difference(f, g, self.delta)))?;
         if let (true, Some(what)) = (self.verbose, &difference) {
             env.note(&format!("equal: {what}"));
         }

@@ -1,11 +1,12 @@
 use clap::Args;
 
+use super::io::nearness;
 use crate::cli::env::{Env, Status};
 use crate::error::Result;
-use crate::fst::any::{AnyFst, mixed};
 use crate::fst::equivalent::{EquivalentConfig, RandomConfig, Select, equivalent, random_equivalent};
 use crate::fst::flat::FlatFst;
 use crate::fst::semiring::{DELTA, Weight};
+use crate::with_fst2;
 
 /// Exit 0 if two automata accept the same strings with the same weights, 1 if not
 #[derive(Args, Clone, Debug)]
@@ -61,13 +62,9 @@ impl Cmd {
     }
 
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        nearness(self.delta)?;
         let (a, b) = (env.get(Some(&self.a))?, env.get(self.b.as_deref())?);
-        let yes = match (&*a, &*b) {
-            (AnyFst::Standard(f), AnyFst::Standard(g)) => self.go(f, g)?,
-            (AnyFst::Log(f), AnyFst::Log(g)) => self.go(f, g)?,
-            (AnyFst::Log64(f), AnyFst::Log64(g)) => self.go(f, g)?,
-            (a, b) => return Err(mixed("equivalent", a.arc_type(), b.arc_type())),
-        };
+        let yes = with_fst2!("equivalent", &*a, &*b, (f, g) => self.go(f, g))?;
         Ok(Status::from_answer(yes))
     }
 }

@@ -1,10 +1,10 @@
 use clap::Args;
 
 use super::io::{Unary, nearness};
+use super::reweight::Direction;
 use crate::cli::env::{Env, Status};
 use crate::error::Result;
 use crate::fst::push::{PushConfig, push};
-use crate::fst::reweight::ReweightType;
 use crate::fst::semiring::DELTA;
 use crate::map_fst;
 
@@ -24,9 +24,8 @@ pub struct Cmd {
     /// Drop the beginning (or end) that all output strings share
     #[arg(long)]
     remove_common_affix: bool,
-    /// Towards the final states, not the start
-    #[arg(long)]
-    to_final: bool,
+    #[command(flatten)]
+    direction: Direction,
     /// Ways to a state that differ by no more than this are not told apart; when a log sum over cycles counts as converged
     #[arg(long, default_value_t = DELTA)]
     delta: f32,
@@ -42,7 +41,7 @@ impl Cmd {
             labels: self.push_labels,
             remove_total_weight: self.remove_total_weight,
             remove_common_affix: self.remove_common_affix,
-            direction: if self.to_final { ReweightType::ToFinal } else { ReweightType::ToInitial },
+            direction: self.direction.reweight_type(),
             delta: self.delta,
         };
         if !config.weights && !config.labels {

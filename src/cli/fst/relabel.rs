@@ -94,7 +94,11 @@ fn by_words(
             &side[..1]
         )));
     };
-    let (pairs, missing) = pairs_between(&old, &new, unknown.as_deref())?;
+    let unknown = unknown.as_deref().filter(|word| !word.is_empty());
+    if let Some(word) = unknown.filter(|word| new.key(word).is_none()) {
+        env.note(&format!("relabel: the unknown symbol {word:?} is not in {:?} and stands for no word", new.name()));
+    }
+    let (pairs, missing) = pairs_between(&old, &new, unknown)?;
     if missing > 0 {
         env.note(&format!("relabel: {missing} {side} symbols are not in {:?}", new.name()));
     }

@@ -7,14 +7,30 @@ use crate::fst::reweight::{ReweightType, reweight};
 use crate::fst::semiring::Weight;
 use crate::map_fst;
 
+/// Where weights move.
+#[derive(Args, Clone, Debug)]
+pub struct Direction {
+    /// Towards the start or the final states
+    #[arg(long, value_enum, default_value_t)]
+    reweight_type: ReweightType,
+    /// The older spelling of `--reweight-type to_final`
+    #[arg(long)]
+    to_final: bool,
+}
+
+impl Direction {
+    pub fn reweight_type(&self) -> ReweightType {
+        if self.to_final { ReweightType::ToFinal } else { self.reweight_type }
+    }
+}
+
 /// Move weight along the paths by a potential for each state
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:\n  weft fst reweight a.fst pot.txt moved.fst\n\n\
     The potentials are lines `state weight`, as `weft fst shortestdistance` prints them.")]
 pub struct Cmd {
-    /// Towards the final states, not the start
-    #[arg(long)]
-    to_final: bool,
+    #[command(flatten)]
+    direction: Direction,
     /// Input automaton (`-`: standard input)
     #[arg(value_name = "IN")]
     input: String,
@@ -31,7 +47,7 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
-        let kind = if self.to_final { ReweightType::ToFinal } else { ReweightType::ToInitial };
+        let kind = self.direction.reweight_type();
         let fst = env.take(Some(&self.input))?;
         let (file, text) = env.read_text(&self.potentials)?;
         let mut beyond = 0;
