@@ -1,9 +1,9 @@
 //! The single best path: OpenFst's search, the same float sums and, of several equal paths, the same one.
 //!
 //! Which of several equal paths is found depends on the order in which states are visited, which is OpenFst's: by number if
-//! the states are in topological order; the latest first if no arc costs anything; otherwise component by component, and
-//! inside a component the latest first, the nearest first, or, where weights are negative, the oldest first.
-//! O(E) latest first, where weights allow (see `least`), O(E log V) nearest first, O(V·E) at worst oldest first.
+//! the states are in topological order; the latest first if no arc costs anything; otherwise as `queues` has it.
+//! O(E) latest first, where weights allow (see `least`); nearest first usually O(E log V), more where states get nearer
+//! while they wait, for the heap does not hear of it; O(V·E) at worst oldest first.
 //!
 //! Where a path comes to contain a cycle, the cycle is negative, or rounding makes it look so. Then the search starts again
 //! with `best_tree`, which knows one from the other; there is no path of OpenFst's to agree with.
