@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use cyclic::{Sum, Way};
 pub(super) use generic::most_steps;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct DistanceConfig {
     /// Distance to the final states instead of from the start.
     pub reverse: bool,
@@ -33,12 +33,6 @@ pub struct DistanceConfig {
     /// Of reversed distances: where a cycle of negative weight leaves states without a distance that the start does not
     /// reach, these states get none, instead of an error. For callers that have no use for them.
     pub lenient: bool,
-}
-
-impl Default for DistanceConfig {
-    fn default() -> Self {
-        DistanceConfig { reverse: false, delta: None, source: None, lenient: false }
-    }
 }
 
 const OP: &str = "shortestdistance";
