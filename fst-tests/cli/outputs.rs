@@ -35,6 +35,10 @@ fn two_results_do_not_go_to_one_place() {
         "weft fst minimize a.fst same same",
         "weft fst symbols --save-isymbols same --save-osymbols same a.fst -o other",
         "weft fst symbols --save-isymbols same a.fst same",
+        "weft fst print --save_isymbols=same --save_osymbols=same a.fst same",
+        "weft fst print --save-isymbols same --save-osymbols same a.fst",
+        "weft fst print --json --save-osymbols same a.fst same",
+        "weft fst print --save-isymbols - a.fst",
     ] {
         s.run(line).fails(2, &["two results would both go to"]);
         assert!(!s.has("same"), "{line}");

@@ -2,9 +2,12 @@
 
 use clap::Args;
 
+use crate::cli::env::Env;
 use crate::error::{Error, Result};
 use crate::format::io::is_stdio;
 use crate::format::number::parse_weight;
+use crate::format::symtab;
+use crate::fst::any::AnyFst;
 
 /// Several results of one command go to different places; nothing or `-` is standard output.
 pub fn distinct(outputs: &[Option<&str>]) -> Result<()> {
@@ -55,6 +58,35 @@ impl Unary {
     }
     pub fn output(&self) -> Option<&str> {
         self.output.as_deref().or(self.out.as_deref())
+    }
+}
+
+/// Files for the symbol tables inside an automaton.
+#[derive(Args, Clone, Debug, Default)]
+pub struct SavedTables {
+    /// Save the input symbol table to a file first
+    #[arg(long, value_name = "FILE")]
+    save_isymbols: Option<String>,
+    /// Save the output symbol table to a file first
+    #[arg(long, value_name = "FILE")]
+    save_osymbols: Option<String>,
+}
+
+impl SavedTables {
+    /// The tables and what the command writes to `output` go to different places.
+    pub fn distinct(&self, output: Option<&str>) -> Result<()> {
+        let saved = [&self.save_isymbols, &self.save_osymbols].into_iter().flatten().map(|file| Some(file.as_str()));
+        distinct(&saved.chain([output]).collect::<Vec<_>>())
+    }
+    pub fn save(&self, env: &mut dyn Env, fst: &AnyFst) -> Result<()> {
+        let sides = [(&self.save_isymbols, fst.isyms(), "input"), (&self.save_osymbols, fst.osyms(), "output")];
+        for (file, table, side) in sides {
+            let Some(file) = file else { continue };
+            let none = || Error::usage(format!("{file}: the automaton has no {side} symbol table to save"));
+            let table = table.ok_or_else(none)?;
+            env.text(Some(file), &mut |mut out| symtab::write_text(&mut out, table).map_err(|e| Error::io(file, e)))?;
+        }
+        Ok(())
     }
 }
 

@@ -1,10 +1,10 @@
 use clap::Args;
 
-use super::io::Unary;
+use super::io::{SavedTables, Unary};
 use crate::cli::env::{Env, Status};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::format::json;
 use crate::format::text::{self, PrintConfig};
-use crate::format::{json, symtab};
 use crate::with_fst;
 
 /// Print an automaton as AT&T text, with words where it has symbol tables
@@ -38,12 +38,8 @@ pub struct Cmd {
     /// As JSON, which `compile --json` reads back exactly
     #[arg(long, conflicts_with_all = ["acceptor", "numeric", "isymbols", "osymbols", "ssymbols", "show_weight_one", "missing_symbol"])]
     json: bool,
-    /// Save the input symbol table to a file
-    #[arg(long, value_name = "FILE")]
-    save_isymbols: Option<String>,
-    /// Save the output symbol table to a file
-    #[arg(long, value_name = "FILE")]
-    save_osymbols: Option<String>,
+    #[command(flatten)]
+    saved: SavedTables,
     /// Accepted for OpenFst's sake; negative labels are always printed
     #[arg(long, hide = true)]
     allow_negative_labels: bool,
@@ -53,6 +49,7 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
+        self.saved.distinct(self.io.output())?;
         let fst = env.get(self.io.input())?;
         let config = PrintConfig {
             acceptor: self.acceptor,
@@ -63,19 +60,7 @@ impl Cmd {
             missing_symbol: self.missing_symbol.clone().filter(|m| !m.is_empty()),
             precision: self.precision,
         };
-        for (file, table, side) in
-            [(&self.save_isymbols, fst.isyms(), "input"), (&self.save_osymbols, fst.osyms(), "output")]
-        {
-            match (file, table) {
-                (Some(file), Some(table)) => env.text(Some(file), &mut |mut out| {
-                    symtab::write_text(&mut out, table).map_err(|e| Error::io(file, e))
-                })?,
-                (Some(file), None) => {
-                    return Err(Error::usage(format!("{file}: the automaton has no {side} symbol table to save")));
-                }
-                _ => {}
-            }
-        }
+        self.saved.save(env, &fst)?;
         let name = self.io.output().unwrap_or("standard output").to_string();
         if self.json {
             env.text(self.io.output(), &mut |mut out| json::write(&mut out, &name, &fst))?;

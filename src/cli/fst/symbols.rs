@@ -2,10 +2,10 @@ use std::sync::Arc as Shared;
 
 use clap::Args;
 
-use super::io::{Unary, distinct};
+use super::io::{SavedTables, Unary};
 use crate::cli::env::{Env, Status};
 use crate::error::{Error, Result};
-use crate::format::{pairs, symtab};
+use crate::format::pairs;
 use crate::fst::symbols::SymbolTable;
 use crate::with_fst;
 
@@ -25,12 +25,8 @@ pub struct Cmd {
     /// Take the output symbol table out
     #[arg(long)]
     clear_osymbols: bool,
-    /// Save the input symbol table to a file first
-    #[arg(long, value_name = "FILE")]
-    save_isymbols: Option<String>,
-    /// Save the output symbol table to a file first
-    #[arg(long, value_name = "FILE")]
-    save_osymbols: Option<String>,
+    #[command(flatten)]
+    saved: SavedTables,
     /// Renumber the input symbol table by `old new` lines, keeping only what they name
     #[arg(long, value_name = "FILE")]
     relabel_ipairs: Option<String>,
@@ -49,26 +45,9 @@ pub struct Cmd {
 
 impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
-        for saved in [&self.save_isymbols, &self.save_osymbols].into_iter().flatten() {
-            distinct(&[Some(saved), self.io.output()])?;
-        }
-        if let (Some(a), Some(b)) = (&self.save_isymbols, &self.save_osymbols) {
-            distinct(&[Some(a), Some(b)])?;
-        }
+        self.saved.distinct(self.io.output())?;
         let mut fst = env.take(self.io.input())?;
-        for (file, table, side) in
-            [(&self.save_isymbols, fst.isyms(), "input"), (&self.save_osymbols, fst.osyms(), "output")]
-        {
-            match (file, table) {
-                (Some(file), Some(table)) => env.text(Some(file), &mut |mut out| {
-                    symtab::write_text(&mut out, table).map_err(|e| Error::io(file, e))
-                })?,
-                (Some(file), None) => {
-                    return Err(Error::usage(format!("{file}: the automaton has no {side} symbol table to save")));
-                }
-                _ => {}
-            }
-        }
+        self.saved.save(env, &fst)?;
         let isyms = self.table(env, fst.isyms(), &self.isymbols, self.clear_isymbols, &self.relabel_ipairs, "input")?;
         let osyms =
             self.table(env, fst.osyms(), &self.osymbols, self.clear_osymbols, &self.relabel_opairs, "output")?;
