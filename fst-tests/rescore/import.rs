@@ -96,3 +96,45 @@ fn slf_words_on_nodes_or_links() {
         assert!(s.has("x/l.fst"));
     }
 }
+
+/// A cost that is too large, or none at all, is an error: it would take the arc out of the lattice.
+#[test]
+fn costs_that_are_no_weights() {
+    let s = Sandbox::empty();
+    let k = "a\n0 1 w 1e300,0\n1\n\nb\n0 1 w 1,2\n1 0,-1e39\n\nc\n0 1 w 3e38,3e38\n0 1 v Infinity,1\n0 1 u 2,2\n1\n\nd\n0 1 v Infinity,1\n0 1 u 2,2\n1\n";
+    s.write("k.txt", k);
+    s.run("weft lattice import --from kaldi k.txt -o k.far").fails(
+        1,
+        &[
+            "weft: a: k.txt:2:7: the cost 1e300 is too large for 32 bits",
+            "weft: b: k.txt:7:3: the cost -1e39 is too large for 32 bits",
+            "weft: c: k.txt:10:7: the cost 6e38 is too large for 32 bits",
+            "3 of 4 lattices failed",
+        ],
+    );
+    assert_eq!(strings(&s, "k.far"), "u\t4\n");
+    s.write("s.txt", "a\n0 1 w 1e300,1\n1\n");
+    s.run("weft lattice import --from kaldi --lm-scale=1e100 s.txt -o s.fst").fails(1, &["s.txt:2:7: the cost inf"]);
+    s.write("p.plf", "((('a',0.5,1),),)\n((('a',0.5,1),('b',0,1),),)\n");
+    s.run("weft lattice import --from plf --lm-scale 1e40 p.plf -o p.far")
+        .fails(1, &["1: p.plf:1:12: the cost 6.93", "2 of 2"]);
+    s.run("weft lattice import --from plf p.plf -o p.far").ok();
+    assert_eq!(strings(&s, "p.far"), "a\t0.693147182\na\t0.693147182\n");
+    let links = "I=0\nI=1\nJ=0 S=0 E=1 W=a a=-0.5\nJ=1 S=0 E=1 W=b a=0.5\n";
+    for (head, why) in [
+        ("VERSION=1.0\nbase=-2\n", "x.slf:2:1: base=-2: expected a number above 0, or 0"),
+        ("base=nan\n", "x.slf:1:1: base=nan: expected a number"),
+        ("base=inf\n", "x.slf:1:1: base=inf: expected a number"),
+        ("base=0\n", "x.slf:4:1: the scores add up to no number"),
+        ("base=0 wdpenalty=0\n", "x.slf:1:1: wdpenalty=0 with base=0 is no cost"),
+        ("acscale=1e300\n", "x.slf:4:1: the cost 5e299 is too large for 32 bits"),
+    ] {
+        s.write("x.slf", &format!("{head}{links}"));
+        s.run("weft lattice import --from slf x.slf -o x.fst").fails(1, &[why]);
+        assert!(!s.has("x.fst"));
+    }
+    // A probability of 0 is no arc, as before.
+    s.write("x.slf", "base=0\nI=0\nI=1\nJ=0 S=0 E=1 W=a a=0\nJ=1 S=0 E=1 W=b a=0.5\n");
+    s.run("weft lattice import --from slf x.slf -o x.fst").ok();
+    assert_eq!(strings(&s, "x.fst"), "b\t0.693147182\n");
+}

@@ -162,12 +162,17 @@ pub fn write_float(out: &mut String, value: f64, precision: usize, format: Float
 pub fn weight_from<W: Weight>(text: &str) -> std::result::Result<W, String> {
     let none = || format!("expected a weight (a number or Infinity), found {text:?}");
     let value = parse_weight(text).ok_or_else(none)?;
-    let weight = W::from_f64(value);
-    if value.is_finite() && !weight.to_f64().is_finite() {
+    if overflows::<W>(value) {
         let hint = if value > 0.0 { "; write Infinity" } else { "" };
         return Err(format!("the weight {text} is too large for {} bits{hint}", 8 * W::BYTES));
     }
+    let weight = W::from_f64(value);
     if weight.is_member() { Ok(weight) } else { Err(none()) }
+}
+
+/// True for a number that a weight of this semiring would make infinite.
+pub fn overflows<W: Weight>(value: f64) -> bool {
+    value.is_finite() && !W::from_f64(value).to_f64().is_finite()
 }
 
 /// Reads a weight's number. NaN and −∞ are no weights.

@@ -4,7 +4,7 @@
 //! a final state is `state [graph,acoustic[,alignment]]`. The first state named is the start. The cost of an arc is
 //! lm · graph + acoustic · acoustic. Words are words, or numbers that a table names.
 
-use super::{Imported, Reader, Scales, finite};
+use super::{Imported, Reader, Scales, finite, weight};
 use crate::error::{Error, Result};
 use crate::fst::flat::FlatFst;
 use crate::fst::semiring::Tropical;
@@ -42,16 +42,19 @@ fn lattice(
         };
         let bad = |i: usize, what: &str| Error::text(file, n, column(i), what);
         let state = |i: usize| fields[i].parse::<u64>().map_err(|_| bad(i, "expected the number of a state"));
-        let cost = |i: usize| -> Result<f64> {
-            let Some(pair) = fields.get(i) else { return Ok(0.0) };
+        // The cost with what is added for a word.
+        let cost = |i: usize, words: f64| -> Result<Tropical> {
+            let Some(pair) = fields.get(i) else { return weight(Some(words)).map_err(|why| bad(0, &why)) };
             let mut parts = pair.split(',');
             let mut next = || match parts.next() {
                 Some("Infinity") => Some(f64::INFINITY),
                 other => other.and_then(finite),
             };
             match (next(), next()) {
-                (Some(g), Some(a)) if g == f64::INFINITY || a == f64::INFINITY => Ok(f64::INFINITY),
-                (Some(g), Some(a)) => Ok(lm * g + acoustic * a),
+                (Some(g), Some(a)) => {
+                    let possible = g < f64::INFINITY && a < f64::INFINITY;
+                    weight(possible.then_some(lm * g + acoustic * a + words)).map_err(|why| bad(i, &why))
+                }
                 _ => Err(bad(i, "expected two costs, graph and acoustic, with a comma between")),
             }
         };
@@ -60,7 +63,7 @@ fn lattice(
         // `from to word` without costs, or costs in the last place.
         let priced = fields.last().is_some_and(|f| f.contains(',') && f.split(',').next().is_some_and(is_cost));
         match fields.len() - usize::from(priced) {
-            1 => finals.push((from, cost(1)?)),
+            1 => finals.push((from, cost(1, 0.0)?)),
             len @ (3 | 4) => {
                 let place = len - 1;
                 let word = match table {
@@ -73,7 +76,7 @@ fn lattice(
                 // Number 0 is epsilon in every table.
                 let word = if word == "0" { "" } else { word };
                 let words = if super::is_nothing(word) { 0.0 } else { scales.word_penalty.unwrap_or(0.0) };
-                out.arc(from, state(1)?, word, cost(len)? + words);
+                out.arc(from, state(1)?, word, cost(len, words)?);
             }
             _ => {
                 let expected = "expected `from to word graph,acoustic`, `from to transition word graph,acoustic`, or a final state";

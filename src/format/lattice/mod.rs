@@ -12,6 +12,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::error::Result;
+use crate::format::number::overflows;
 use crate::fst::flat::{Arc, EPSILON, FlatFst, Label, ScatterBuilder, StateId};
 use crate::fst::semiring::{Tropical, Weight};
 use crate::fst::symbols::SymbolTable;
@@ -52,24 +53,37 @@ impl Reader {
     fn state(&mut self, name: u64) -> StateId {
         *self.ids.entry(name).or_insert_with(|| self.out.add_state())
     }
-    fn arc(&mut self, from: u64, to: u64, word: &str, cost: f64) {
+    fn arc(&mut self, from: u64, to: u64, word: &str, weight: Tropical) {
         let (from, to) = (self.state(from), self.state(to));
         let label = if is_nothing(word) { EPSILON } else { self.table.add(word) as Label };
         // A probability of 0 is no arc.
-        if cost < f64::INFINITY {
-            self.out.add_arc(from, Arc::new(label, label, Tropical::from_f64(cost + 0.0), to));
+        if weight != Tropical::ZERO {
+            self.out.add_arc(from, Arc::new(label, label, weight, to));
         }
     }
-    fn finish(mut self, start: u64, finals: &[(u64, f64)]) -> FlatFst<Tropical> {
+    fn finish(mut self, start: u64, finals: &[(u64, Tropical)]) -> FlatFst<Tropical> {
         let start = self.state(start);
         self.out.set_start(start);
-        for &(name, cost) in finals {
+        for &(name, weight) in finals {
             let s = self.state(name);
-            self.out.set_final(s, Tropical::from_f64(cost + 0.0));
+            self.out.set_final(s, weight);
         }
         let table = Shared::new(self.table);
         self.out.finish().with_symbols(Some(table.clone()), Some(table))
     }
+}
+
+/// A cost as a weight; none is that of a probability of 0. Sums that end too large are an error: as Infinity they would
+/// take the arc away in silence.
+fn weight(cost: Option<f64>) -> std::result::Result<Tropical, String> {
+    let Some(cost) = cost else { return Ok(Tropical::ZERO) };
+    if cost.is_nan() {
+        return Err("the scores add up to no number".into());
+    }
+    if cost.is_infinite() || overflows::<Tropical>(cost) {
+        return Err(format!("the cost {cost:e} is too large for {} bits", 8 * Tropical::BYTES));
+    }
+    Ok(Tropical::from_f64(cost + 0.0))
 }
 
 /// A number that is one: not infinite, not NaN.

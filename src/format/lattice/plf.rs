@@ -3,10 +3,10 @@
 //! The outer tuple has a column for every state but the last; an arc is a word, one or more probabilities, and how many
 //! states it goes forward. The cost is the sum of −ln of the probabilities. `*EPS*` is no word.
 
-use super::{Imported, Reader, Scales, finite, is_nothing};
+use super::{Imported, Reader, Scales, finite, is_nothing, weight};
 use crate::error::{Error, Result};
 use crate::fst::flat::FlatFst;
-use crate::fst::semiring::Tropical;
+use crate::fst::semiring::{Tropical, Weight};
 
 /// Every line of a file; keys are numbers of lines, all of one width.
 pub fn read(file: &str, text: &str, scales: &Scales) -> impl Iterator<Item = Imported> {
@@ -42,16 +42,17 @@ fn lattice(file: &str, number: usize, line: &str, scales: &Scales) -> Result<Fla
             };
             let jump = jump.parse::<u64>().ok().filter(|&j| (1..1 << 31).contains(&j));
             let jump = jump.ok_or_else(|| p.error(at, "expected how many states to go forward, from 1 on"))?;
-            let mut cost = if is_nothing(&word) { 0.0 } else { scales.word_penalty.unwrap_or(0.0) };
+            let mut cost = Some(if is_nothing(&word) { 0.0 } else { scales.word_penalty.unwrap_or(0.0) });
             for (at, score) in scores {
                 let value = finite(score).filter(|v| *v >= 0.0);
                 let value = value.ok_or_else(|| p.error(*at, format!("{score:?}: expected a probability")))?;
-                cost -= scales.lm.unwrap_or(1.0) * value.ln();
+                cost = cost.filter(|_| value > 0.0).map(|c| c - scales.lm.unwrap_or(1.0) * value.ln());
             }
+            let weight = weight(cost).map_err(|why| p.error(at, why))?;
             if last + jump > farthest.0 {
                 farthest = (last + jump, at);
             }
-            out.arc(last, last + jump, &word, cost);
+            out.arc(last, last + jump, &word, weight);
             Ok(())
         })?;
         last += 1;
@@ -68,7 +69,7 @@ fn lattice(file: &str, number: usize, line: &str, scales: &Scales) -> Result<Fla
         let message = format!("an arc goes to state {}, but the last one is {last}", farthest.0);
         return Err(p.error(farthest.1, message));
     }
-    Ok(out.finish(0, &[(last, 0.0)]))
+    Ok(out.finish(0, &[(last, Tropical::ONE)]))
 }
 
 struct Parser<'a> {

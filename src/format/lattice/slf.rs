@@ -9,10 +9,10 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::{Reader, Scales, finite, is_nothing};
+use super::{Reader, Scales, finite, is_nothing, weight};
 use crate::error::{Error, Result};
 use crate::fst::flat::FlatFst;
-use crate::fst::semiring::Tropical;
+use crate::fst::semiring::{Tropical, Weight};
 
 /// A link as the file has it.
 struct Link<'a> {
@@ -79,14 +79,24 @@ pub fn read(file: &str, text: &str, scales: &Scales) -> Result<FlatFst<Tropical>
         Some(&(n, v)) => finite(v).ok_or_else(|| Error::text(file, n, 1, format!("{name}={v}: expected a number"))),
     };
     let base = number("base", std::f64::consts::E)?;
-    // −ln of a score.
-    let cost = |score: f64| if base == 0.0 { -score.ln() } else { -score * base.ln() };
+    if let Some(&(n, v)) = header.get("base").filter(|_| base < 0.0) {
+        let expected = "expected a number above 0, or 0 where scores are probabilities";
+        return Err(Error::text(file, n, 1, format!("base={v}: {expected}")));
+    }
+    // −ln of a score; none for a probability of 0.
+    let cost = |score: f64| match base {
+        0.0 => (score != 0.0).then(|| -score.ln()),
+        _ => (score > f64::NEG_INFINITY).then(|| -score * base.ln()),
+    };
     let acoustic = scales.acoustic.map_or_else(|| number("acscale", 1.0), Ok)?;
     let lm = scales.lm.map_or_else(|| number("lmscale", 1.0), Ok)?;
-    let penalty = match (scales.word_penalty, header.contains_key("wdpenalty")) {
+    let penalty = match (scales.word_penalty, header.get("wdpenalty")) {
         (Some(given), _) => given,
-        (None, false) => 0.0,
-        (None, true) => cost(number("wdpenalty", 0.0)?),
+        (None, None) => 0.0,
+        (None, Some(&(n, v))) => {
+            let penalty = cost(number("wdpenalty", 0.0)?).filter(|c| c.is_finite());
+            penalty.ok_or_else(|| Error::text(file, n, 1, format!("wdpenalty={v} with base={base} is no cost")))?
+        }
     };
     for (name, there) in [("N", order.len()), ("L", links.len())] {
         let long = if name == "N" { "NODES" } else { "LINKS" };
@@ -106,9 +116,14 @@ pub fn read(file: &str, text: &str, scales: &Scales) -> Result<FlatFst<Tropical>
             }
         }
         let word = link.word.or(nodes[&link.to]).unwrap_or("");
-        let scored = |scale: f64, score: Option<f64>| score.filter(|_| scale != 0.0).map_or(0.0, |v| scale * cost(v));
+        let scored = |scale: f64, score: Option<f64>| match score {
+            Some(score) if scale != 0.0 => cost(score).map(|c| scale * c),
+            _ => Some(0.0),
+        };
         let words = if is_nothing(word) { 0.0 } else { penalty };
-        out.arc(link.from, link.to, word, scored(acoustic, link.acoustic) + scored(lm, link.lm) + words);
+        let sum = scored(acoustic, link.acoustic).zip(scored(lm, link.lm)).map(|(a, l)| a + l + words);
+        let weight = weight(sum).map_err(|why| Error::text(file, link.line, 1, why))?;
+        out.arc(link.from, link.to, word, weight);
         entered.insert(link.to, ());
         left.insert(link.from, ());
     }
@@ -128,7 +143,7 @@ pub fn read(file: &str, text: &str, scales: &Scales) -> Result<FlatFst<Tropical>
     let free =
         |used: &HashMap<u64, (), FxBuildHasher>| order.iter().copied().filter(|n| !used.contains_key(n)).collect();
     let (start, end) = (one("start", free(&entered))?, one("end", free(&left))?);
-    Ok(out.finish(start, &[(end, 0.0)]))
+    Ok(out.finish(start, &[(end, Tropical::ONE)]))
 }
 
 /// The fields of a line, `name=value` or `name="value"`.
