@@ -95,3 +95,29 @@ fn damaged_checksums_are_seen() {
         }
     }
 }
+
+/// Automata that are no archives are as many as one likes, whatever the system allows to be open at a time.
+#[test]
+#[cfg(target_os = "linux")]
+fn automata_are_more_than_may_be_open() {
+    let s = Sandbox::empty();
+    s.write("small.t", "0 1 1\n1\n");
+    s.write("large.t", &(0..1000).map(|i| format!("{i} {} 1\n", i + 1)).chain(["1000\n".into()]).collect::<String>());
+    for of in ["small", "large"] {
+        s.run(&format!("weft fst compile --acceptor {of}.t {of} && weft fst compile --acceptor {of}.t {of}.gz")).ok();
+    }
+    for (of, arcs) in [("small", 300), ("large", 300_000), ("small.gz", 300), ("large.gz", 300_000)] {
+        s.run(&format!("mkdir many; for i in $(seq 300); do cp {of} many/$i.fst; done")).ok();
+        let said = s.run("ulimit -n 128; weft far info many/*.fst").ok();
+        let (count, arcs) = (format!("{:<50}300\n", "# of FSTs"), format!("{:<50}{arcs}\n", "total # of arcs"));
+        assert!(said.contains(&count) && said.contains(&arcs) && said.contains("fst\n"), "{of}: {said}");
+        let said = s.run("ulimit -n 128; weft far info --list-fsts many/*.fst").ok();
+        assert!(said.lines().skip(1).map(|l| l.split(' ').next().unwrap_or("")).is_sorted(), "{said}");
+        s.run("ulimit -n 128; weft far extract --filename-suffix .copy many/*.fst && cmp many/300.fst.copy many/7.fst.copy").ok();
+        // What is wrong with one comes in its turn.
+        s.run(&format!("head -c 60 {of} > many/222.fst")).ok();
+        s.run("ulimit -n 128; weft far info many/*.fst").fails(2, &["many/222.fst: "]);
+        s.run("ulimit -n 128; weft far info --end-key many/220.fst many/*.fst").ok();
+        s.run("rm -r many").ok();
+    }
+}

@@ -62,6 +62,10 @@ impl ByteSource {
     pub fn offset(&self) -> u64 {
         self.offset
     }
+    /// True if the bytes are all in memory.
+    pub fn is_here(&self) -> bool {
+        matches!(self.reader, Reader::Here(_))
+    }
     /// An error at the place read last.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::binary(&self.name, self.offset, message)

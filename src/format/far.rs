@@ -111,8 +111,13 @@ impl FarReader {
         self.source.name()
     }
 
+    /// True if the file is in memory as it is.
+    pub(super) fn is_here(&self) -> bool {
+        self.source.is_here()
+    }
+
     /// The next key, or none at the end; its automaton must be read with `fst` before the next key.
-    fn key(&mut self) -> Result<Option<String>> {
+    pub(super) fn key(&mut self) -> Result<Option<String>> {
         if self.done {
             return Ok(None);
         }
@@ -207,7 +212,7 @@ impl FarReader {
         Ok(())
     }
 
-    fn fst(&mut self) -> Result<(AnyFst, Header)> {
+    pub(super) fn fst(&mut self) -> Result<(AnyFst, Header)> {
         binary::read_from(&mut self.source)
     }
 
@@ -228,45 +233,6 @@ impl Iterator for FarReader {
             self.done = true;
         }
         entry.map(|e| e.map(|e| (e.key, e.fst))).transpose()
-    }
-}
-
-/// Entries of several archives as if they were one: by key, then in the order the archives are given.
-pub struct MergedReader {
-    readers: Vec<FarReader>,
-    /// The next key of each.
-    keys: Vec<Option<String>>,
-}
-
-impl MergedReader {
-    pub fn open(names: &[String]) -> Result<Self> {
-        Self::open_from(names, None)
-    }
-    /// As `open`; entries whose keys come before `begin` may be left out.
-    pub fn open_from(names: &[String], begin: Option<&str>) -> Result<Self> {
-        let stdin = ["-".to_string()];
-        let names = if names.is_empty() { &stdin[..] } else { names };
-        if names.iter().filter(|n| io::is_stdio(n)).count() > 1 {
-            return Err(Error::usage("standard input can be read only once"));
-        }
-        let mut readers = Vec::with_capacity(names.len());
-        for name in names {
-            readers.push(FarReader::open_from(name, begin)?);
-        }
-        let keys = readers.iter_mut().map(FarReader::key).collect::<Result<_>>()?;
-        Ok(MergedReader { readers, keys })
-    }
-    /// The kind of the first archive.
-    pub fn far_type(&self) -> FarType {
-        self.readers[0].far_type
-    }
-    pub fn next_entry(&mut self) -> Result<Option<Entry>> {
-        let next =
-            (0..self.keys.len()).filter(|&i| self.keys[i].is_some()).min_by(|&i, &j| self.keys[i].cmp(&self.keys[j]));
-        let Some(i) = next else { return Ok(None) };
-        let (fst, header) = self.readers[i].fst()?;
-        let key = std::mem::replace(&mut self.keys[i], self.readers[i].key()?).unwrap_or_default();
-        Ok(Some(Entry { key, fst, header }))
     }
 }
 
@@ -438,20 +404,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn several_archives_are_merged_by_key() {
-        let dir = tempfile::tempdir().unwrap();
-        let name = |i: usize| dir.path().join(i.to_string()).to_str().unwrap().to_string();
-        write(FarType::Table, &name(0), &[("b".into(), chain(0)), ("d".into(), chain(1))]).unwrap();
-        write(FarType::List, &name(1), &[("a".into(), chain(2)), ("b".into(), chain(3))]).unwrap();
-        let mut m = MergedReader::open(&[name(0), name(1)]).unwrap();
-        let mut got = vec![];
-        while let Some(e) = m.next_entry().unwrap() {
-            got.push((e.key, e.fst.num_arcs()));
-        }
-        assert_eq!(got, [("a".into(), 2), ("b".into(), 0), ("b".into(), 3), ("d".into(), 1)]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod compact;
 pub mod dot;
 pub mod far;
 mod far_index;
+pub mod far_merged;
 pub mod folder;
 pub mod io;
 pub mod json;

@@ -6,7 +6,8 @@ use super::{FileNames, Namer};
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
 use crate::format::binary;
-use crate::format::far::{Entry, MergedReader};
+use crate::format::far::Entry;
+use crate::format::far_merged::MergedReader;
 
 /// Take automata out of an archive, each to a file named after its key
 #[derive(Args, Debug)]

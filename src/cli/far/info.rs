@@ -7,7 +7,7 @@ use clap::Args;
 use super::KeyRange;
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
-use crate::format::far::MergedReader;
+use crate::format::far_merged::MergedReader;
 use crate::format::io;
 use crate::with_fst;
 

@@ -6,7 +6,7 @@ use clap::Args;
 use super::{EntryType, FileNames, KeyRange, Namer, TokenType};
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
-use crate::format::far::MergedReader;
+use crate::format::far_merged::MergedReader;
 use crate::format::number::write_g;
 use crate::format::{io, separator, symtab};
 use crate::fst::flat::{FlatFst, Label, NO_STATE};
