@@ -15,6 +15,8 @@ mod containers;
 mod grammars;
 #[path = "cli/help.rs"]
 mod help;
+#[path = "cli/keys.rs"]
+mod keys;
 #[path = "cli/lm.rs"]
 mod lm;
 #[path = "cli/outputs.rs"]

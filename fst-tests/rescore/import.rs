@@ -97,6 +97,39 @@ fn slf_words_on_nodes_or_links() {
     }
 }
 
+#[test]
+fn results_of_one_name_do_not_overwrite_each_other() {
+    let s = Sandbox::empty();
+    s.write("sa/1.slf", "I=0\nI=1\nJ=0 S=0 E=1 W=a a=-1\n");
+    s.write("sb/1.slf", "I=0\nI=1\nJ=0 S=0 E=1 W=b a=-2\n");
+    s.write("sb/2.slf", "I=0\nI=1\nJ=0 S=0 E=1 W=c a=-3\n");
+    s.run("weft lattice import --from slf sa/1.slf sb/1.slf sb/2.slf -o 'sl/?.fst'").fails(
+        1,
+        &[
+            "weft: 1: sb/1.slf: sa/1.slf (1) and sb/1.slf (1) are both `1`: both would write sl/1.fst",
+            "1 of 3 lattices",
+        ],
+    );
+    assert_eq!(strings(&s, "sl/1.fst sl/2.fst"), "a\t1\nc\t3\n");
+    s.write(
+        "k.txt",
+        "u\n0 1 a 1,1\n1\n\nu\n0 1 b 1,2\n1\n\nx/y\n0 1 c 1,3\n1\n\nx_y\n0 1 d 1,4\n1\n\n..\n0 1 e 1,5\n1\n",
+    );
+    s.run("weft lattice import --from kaldi k.txt -o 'k/?.fst'").fails(
+        1,
+        &[
+            "weft: u: k.txt: k.txt (u) is an input twice: both would write k/u.fst",
+            "weft: x_y: k.txt: k.txt (x/y) and k.txt (x_y) are both `x_y`: both would write k/x_y.fst",
+            "3 of 5 lattices failed",
+        ],
+    );
+    assert_eq!(strings(&s, "k/u.fst k/x_y.fst"), "a\t2\nc\t4\n");
+    s.run("weft lattice import --from kaldi k.txt -o 'e/?/l.fst'").fails(1, &["outside the output folder"]);
+    assert!(!s.has("l.fst"));
+    s.write("p.plf", "((('a',1,1),),)\n");
+    s.run("weft lattice import --from plf p.plf p.plf -o 'p/?.fst'").fails(1, &["p.plf (1) is an input twice"]);
+}
+
 /// A cost that is too large, or none at all, is an error: it would take the arc out of the lattice.
 #[test]
 fn costs_that_are_no_weights() {

@@ -13,6 +13,7 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::claims::Claims;
 use super::env::Status;
 use crate::error::{Error, Result};
 use crate::format::{io, template};
@@ -105,10 +106,11 @@ impl RunArgs {
             dump: self.dump.as_deref(),
             stats: self.stats,
         };
+        let claims = self.claims(&effects);
         let table = self.stats.then(|| stats::Table::new(stages.len()));
         let begun = std::time::Instant::now();
         let mut output = Output::new(&target, &inputs, self.keys, table, self.progress)?;
-        runner::run(&cascade, &inputs, self.threads, &mut output)?;
+        runner::run(&cascade, &inputs, claims, self.threads, &mut output)?;
         let (total, failed, table) = (output.total, output.failed, output.table.take());
         output.finish()?;
         if let Some(table) = table {
@@ -175,10 +177,13 @@ impl RunArgs {
         if matches!(target, Final::Archive(_)) {
             inputs.check_archive_order()?;
         }
-        let own_files = effects.iter().any(|e| !e.outputs.is_empty())
-            || self.dump.is_some()
-            || self.output.as_deref().is_some_and(template::is_template);
-        if own_files { inputs.check_keys_differ() } else { Ok(()) }
+        inputs.check_keys_differ(self.claims(effects))
+    }
+
+    /// Nobody has any of the files that inputs write under their keys.
+    fn claims(&self, effects: &[Effect]) -> Claims {
+        let outputs = effects.iter().flat_map(|e| &e.outputs).chain(&self.output).cloned();
+        Claims::new(outputs, self.dump.as_deref())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::claims::Claims;
 use super::env::Status;
 use crate::error::{Error, Result};
 use crate::format::binary::{self, Container};
@@ -79,7 +80,7 @@ struct Import {
 }
 
 enum Target {
-    Template,
+    Template(Claims),
     Archive(Box<FarWriter>),
     One,
 }
@@ -97,8 +98,10 @@ impl Sink<'_> {
         self.total += 1;
         let key = lattice.key;
         let written = lattice.fst.map(AnyFst::Standard).and_then(|fst| match &mut self.target {
-            Target::Template => {
-                binary::write(&template::fill(self.output, &key.replace('/', "_")), &fst, Container::Vector)
+            Target::Template(claims) => {
+                let flat = key.replace('/', "_");
+                claims.claim(&flat, &format!("{file} ({key})"))?;
+                binary::write(&template::fill(self.output, &flat), &fst, Container::Vector)
             }
             Target::Archive(far) => far.add(&key, &fst),
             Target::One if self.total > 1 => Err(Error::usage(format!(
@@ -131,7 +134,7 @@ impl Import {
         }
         let table = self.symbols.as_deref().map(symtab::read).transpose()?;
         let target = if template::is_template(&self.output) {
-            Target::Template
+            Target::Template(Claims::new([self.output.clone()], None))
         } else if self.output.ends_with(".far") {
             Target::Archive(Box::new(FarWriter::create(&self.output, FarType::Table)?))
         } else {

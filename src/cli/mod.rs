@@ -12,6 +12,7 @@ pub(crate) use say;
 pub mod allocator;
 pub mod args;
 pub mod cascade;
+mod claims;
 pub mod decode;
 pub mod demo;
 pub mod env;

@@ -18,6 +18,23 @@ pub fn fill(template: &str, key: &str) -> String {
     template.replace(SLOT, key)
 }
 
+/// As `fill`, for a file to be written.
+pub fn fill_output(template: &str, key: &str) -> Result<String> {
+    if is_template(template) {
+        check_key(key)?;
+    }
+    Ok(fill(template, key))
+}
+
+/// An error if files named after the key could be in another folder than the one that was meant. A key comes out of a
+/// file; it must not choose where on the disk to write.
+pub fn check_key(key: &str) -> Result<()> {
+    if key.starts_with('/') || key.split('/').any(|part| part == "..") {
+        return Err(Error::usage(format!("the key {key:?} names a file outside the output folder")));
+    }
+    Ok(())
+}
+
 /// A parsed range; the numbers are made as they are asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberRange {
@@ -154,5 +171,17 @@ mod tests {
     fn templates() {
         assert!(is_template("a/?.fst") && !is_template("a/1.fst"));
         assert_eq!(fill("?/lat-?.fst.gz", "12"), "12/lat-12.fst.gz");
+    }
+
+    #[test]
+    fn keys_stay_in_the_folder() {
+        for key in ["a", "a/b", "a..b", "...", ".", "a/./b"] {
+            assert_eq!(fill_output("o/?.fst", key).unwrap(), format!("o/{key}.fst"));
+        }
+        for key in ["..", "../a", "a/../b", "a/..", "/a"] {
+            let e = fill_output("o/?.fst", key).unwrap_err().to_string();
+            assert!(e.contains("outside the output folder"), "{e}");
+            assert_eq!(fill_output("o/one.fst", key).unwrap(), "o/one.fst", "the key is in no name");
+        }
     }
 }

@@ -184,7 +184,7 @@ impl Env for CascadeEnv<'_> {
     fn put_as(&mut self, name: Option<&str>, fst: AnyFst, container: Container) -> Result<()> {
         self.effect.put = true;
         if let Some(n) = named(name) {
-            binary::write(&template::fill(n, self.key), &fst, container)?;
+            binary::write(&template::fill_output(n, self.key)?, &fst, container)?;
         }
         self.current = Some(Current { fst: Shared::new(fst), container });
         Ok(())
@@ -196,7 +196,7 @@ impl Env for CascadeEnv<'_> {
                 write(&mut self.text)
             }
             Some(n) => {
-                let mut out = io::create(&template::fill(n, self.key))?;
+                let mut out = io::create(&template::fill_output(n, self.key)?)?;
                 write(&mut out)?;
                 out.commit()
             }
@@ -235,7 +235,7 @@ impl Env for CascadeEnv<'_> {
         }
     }
     fn put_archive(&mut self, name: &str, entries: &[(String, AnyFst)]) -> Result<()> {
-        write_archive(&template::fill(name, self.key), entries)
+        write_archive(&template::fill_output(name, self.key)?, entries)
     }
     fn number(&self) -> usize {
         self.key.parse().unwrap_or(self.index + 1)

@@ -4,8 +4,7 @@ use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 use std::sync::Arc as Shared;
 
-use std::collections::HashMap;
-
+use crate::cli::claims::Claims;
 use crate::error::{Error, Result};
 use crate::format::far::{self, FarReader};
 use crate::format::template::{self, NumberRange};
@@ -25,6 +24,8 @@ enum Source {
     File(String),
     Stream(Box<io::Input>),
     Ready(Box<Result<AnyFst>>),
+    /// Not read at all.
+    Refused(Error),
 }
 
 /// An input as a script wants it.
@@ -44,10 +45,22 @@ impl Job {
                 input.text().map(|(shown, text)| Loaded::Text(shown, Shared::new(text)))
             }
             Source::Stream(input) => binary::read_input(*input).map(|(fst, _)| Loaded::Fst(fst)),
+            Source::Refused(e) => Err(e),
             Source::Ready(_) if as_text => {
                 Err(Error::usage("an archive holds automata, but the first stage of the script reads text"))
             }
             Source::Ready(fst) => fst.map(Loaded::Fst),
+        }
+    }
+
+    /// Makes the files that this input writes its own; if it cannot have them, it fails.
+    pub fn claim(&mut self, claims: &mut Claims) {
+        // What could not be read has no key.
+        if matches!(&self.source, Source::Ready(fst) if fst.is_err()) {
+            return;
+        }
+        if let Err(e) = claims.claim(&self.key, &self.name) {
+            self.source = Source::Refused(e);
         }
     }
 }
@@ -128,18 +141,8 @@ impl Inputs {
     }
 
     /// An error if two inputs would write the same files.
-    pub fn check_keys_differ(&self) -> Result<()> {
-        let mut seen: HashMap<String, String> = HashMap::new();
-        for (key, file) in self.known() {
-            if let Some(other) = seen.insert(key.clone(), file.clone()) {
-                return Err(Error::usage(if other == file {
-                    format!("{file} is an input twice; outputs with `?` would overwrite each other")
-                } else {
-                    format!("{other} and {file} are both `{key}` where an output has `?`; rename one")
-                }));
-            }
-        }
-        Ok(())
+    pub fn check_keys_differ(&self, mut claims: Claims) -> Result<()> {
+        self.known().try_for_each(|(key, file)| claims.claim(&key, &file))
     }
 
     /// The key of an input in an archive to be written: OpenFst wants them in order, so numbers get one width.
@@ -279,9 +282,10 @@ mod tests {
         assert_eq!(i.jobs().map(|j| j.key).collect::<Vec<_>>(), ["9", "10", "11", "y"]);
         assert_eq!(i.archive_key("9"), "09");
         assert!(i.check_archive_order().is_ok());
-        assert!(i.check_keys_differ().is_ok());
+        let claims = || Claims::new(["out/?.fst".to_string()], None);
+        assert!(i.check_keys_differ(claims()).is_ok());
         let i = Inputs::new(&names(&["l/?.fst", "x/9.fst"]), Some("9:11")).unwrap();
-        assert!(i.check_keys_differ().unwrap_err().to_string().contains("l/9.fst and x/9.fst"));
+        assert!(i.check_keys_differ(claims()).unwrap_err().to_string().contains("l/9.fst and x/9.fst"));
         assert!(i.check_archive_order().is_err());
     }
 }

@@ -11,6 +11,7 @@ use super::output::{Final, Output, write_automaton_text};
 use super::script::Stage;
 use super::stats::{Row, Size};
 use crate::cli::args::thread_pool;
+use crate::cli::claims::{Claims, dump_folder};
 use crate::cli::env::Status;
 use crate::error::{Error, Result};
 use crate::format::{binary, io, template};
@@ -78,7 +79,7 @@ impl Cascade<'_> {
 
     fn stages_of(&self, job: Job, env: &mut CascadeEnv, rows: &mut Vec<Row>) -> std::result::Result<(), String> {
         let name = job.name.clone();
-        let folder = self.dump.map(|d| format!("{d}/{}", job.key.replace(['/', '\\'], "_")));
+        let key = job.key.clone();
         let as_text = self.effects.first().is_some_and(|e| e.reads_text);
         let begun = Instant::now();
         // Errors of reading name the file; so does the line about the input.
@@ -91,6 +92,7 @@ impl Cascade<'_> {
             Loaded::Text(shown, text) => env.source = Some((shown, text)),
         }
         self.record(env, rows, begun, true);
+        let folder = self.dump.map(|d| dump_folder(d, &key)).transpose().map_err(|e| e.to_string())?;
         if let (Some(folder), Some(current)) = (&folder, &env.current) {
             dump(&format!("{folder}/00-input"), current).map_err(|e| e.to_string())?;
         }
@@ -137,12 +139,17 @@ impl Cascade<'_> {
         match self.target {
             Final::AutomatonFile(name) => {
                 let Some(c) = result.take() else { return Err("no automaton is left to write".into()) };
-                binary::write(&template::fill(name, key), &c.fst, c.container).map_err(said)
+                template::fill_output(name, key)
+                    .and_then(|file| binary::write(&file, &c.fst, c.container))
+                    .map_err(said)
             }
             Final::TextFile(name) if template::is_template(name) => {
                 let bytes = std::mem::take(text);
                 *result = None;
-                io::create(&template::fill(name, key)).and_then(|o| o.write_and_commit(&bytes)).map_err(said)
+                template::fill_output(name, key)
+                    .and_then(|file| io::create(&file))
+                    .and_then(|o| o.write_and_commit(&bytes))
+                    .map_err(said)
             }
             Final::Archive(_) | Final::Stdout if result.is_none() => Err("no automaton is left to write".into()),
             Final::Archive(_) | Final::Stdout => Ok(()),
@@ -173,11 +180,16 @@ struct Collector<'o, 'i> {
 }
 
 /// Runs every input on `threads` threads.
-pub fn run(cascade: &Cascade, inputs: &Inputs, threads: usize, output: &mut Output) -> Result<()> {
+pub fn run(cascade: &Cascade, inputs: &Inputs, mut claims: Claims, threads: usize, output: &mut Output) -> Result<()> {
     let pool = thread_pool(threads)?;
     // A thread may be this many inputs ahead of the one that is to be written next.
     let window = 4 * pool.current_num_threads().max(1);
-    let jobs = Mutex::new(inputs.jobs().enumerate());
+    // Files are claimed in the order of the inputs, so that it is the same input that fails for any number of threads.
+    let jobs = inputs.jobs().map(|mut job| {
+        job.claim(&mut claims);
+        job
+    });
+    let jobs = Mutex::new(jobs.enumerate());
     let collector = Mutex::new(Collector { next: 0, early: BTreeMap::new(), output, fatal: None });
     let room = Condvar::new();
     pool.broadcast(|_| {

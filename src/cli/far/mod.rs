@@ -15,7 +15,7 @@ use super::env::Status;
 use super::operands::{self, Operands};
 use crate::error::{Error, Result};
 use crate::format::far::FarType;
-use crate::format::io;
+use crate::format::{io, template};
 
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  weft far info --list-fsts s.far")]
@@ -197,12 +197,7 @@ impl Namer {
         let base = if names.generate_filenames > 0 {
             digits(number, names.generate_filenames)
         } else {
-            // A key comes out of a file; it must not choose where on the disk to write.
-            if key.starts_with('/') || key.split('/').any(|part| part == "..") {
-                return Err(Error::usage(format!(
-                    "the key {key:?} names a file outside the output folder; use --generate-filenames"
-                )));
-            }
+            template::check_key(key).map_err(|e| Error::usage(format!("{e}; use --generate-filenames")))?;
             if self.repeats > 0 { format!("{key}.{}", self.repeats) } else { key.to_string() }
         };
         Ok(format!("{}{base}{}", names.filename_prefix, names.filename_suffix))

@@ -105,7 +105,9 @@ impl Concat {
                 pool.install(|| batch.into_par_iter().map(|s| (s.key.clone(), whole(s, &config))).collect());
             for (key, fst) in done {
                 let written = fst.and_then(|fst| match &mut target {
-                    Target::Template(name) => binary::write(&template::fill(name, &key), &fst, Container::Vector),
+                    Target::Template(name) => {
+                        binary::write(&template::fill_output(name, &key)?, &fst, Container::Vector)
+                    }
                     Target::One(name) => binary::write(name, &fst, Container::Vector),
                     Target::Archive(far) if numbers => far.add(&format!("{key:0>width$}"), &fst),
                     Target::Archive(far) => far.add(&key, &fst),
