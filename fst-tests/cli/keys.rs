@@ -17,6 +17,32 @@ fn archives() -> Sandbox {
 }
 
 #[test]
+fn an_archive_on_standard_input_is_one_as_a_file_is() {
+    let s = archives();
+    s.write("save.weft", "save one.fst\nprintstrings\n");
+    s.run("gzip -k s1.far && mkdir none && printf x > one.fst").ok();
+    for (how, far) in
+        [("cat s1.far |", "-"), ("gzip -c s1.far |", ""), ("", "s1.far"), ("", "s1.far.gz"), ("", "- < s1.far")]
+    {
+        s.run(&format!("{how} weft cascade connect.weft {far} -o one.fst"))
+            .fails(2, &["one.fst: one file cannot hold the results of several inputs"]);
+        s.run(&format!("{how} weft cascade connect.weft {far} > two.fst"))
+            .fails(2, &["nothing says where the results go"]);
+        s.run(&format!("{how} weft cascade save.weft {far}")).fails(2, &["every input would overwrite one.fst"]);
+        assert_eq!((s.read("one.fst"), s.read("two.fst")), ("x".into(), String::new()), "{how} {far}");
+        s.run(&format!("{how} weft cascade connect.weft {far} -o 'out/?.fst'")).ok();
+        assert_eq!(s.run("weft cascade print.weft out/k1.fst out/k2.fst out/k3.fst; rm -r out").ok(), "1\n2\n3\n");
+        assert_eq!(s.run(&format!("{how} weft cascade print.weft {far}")).ok(), "1\n2\n3\n");
+    }
+    // One automaton is one input.
+    s.run("weft cascade connect.weft - -o three.fst < 0/k3").ok();
+    s.run("weft cascade connect.weft < 0/k3 > 3.fst && cmp 3.fst three.fst").ok();
+    s.run("head -c 70 s1.far | weft cascade print.weft").fails(1, &["standard input", "cut off", "1 of 1 inputs"]);
+    s.run("weft cascade print.weft - -").fails(2, &["standard input (`-`) can be read only once"]);
+    s.run("weft cascade print.weft < none").fails(1, &["standard input", "1 of 1 inputs failed"]);
+}
+
+#[test]
 fn equal_keys_do_not_overwrite_each_other() {
     let s = archives();
     s.write("save.weft", "save out/?.fst\nprintstrings\n");

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
-use std::sync::Arc as Shared;
+use std::sync::{Arc as Shared, Mutex, PoisonError};
 
 use crate::cli::claims::Claims;
 use crate::error::{Error, Result};
@@ -67,11 +67,51 @@ impl Job {
 
 /// What the user named.
 enum Spec {
-    Stdin,
+    Stdin(Stdin),
     File(String),
     Template(String, NumberRange),
     Archive(String),
 }
+
+/// Standard input, opened: its first bytes say what it is.
+struct Stdin {
+    archive: bool,
+    /// Until it is read, and if it could be opened.
+    input: Mutex<Option<Result<io::Input>>>,
+}
+
+impl Stdin {
+    fn open() -> Self {
+        let head = io::open("-").and_then(|mut input| match input.reader.fill_buf() {
+            Ok(head) => Ok((far::looks_far(head), input)),
+            Err(e) => Err(Error::io(STDIN, e)),
+        });
+        let (archive, input) = match head {
+            Ok((archive, input)) => (archive, Ok(input)),
+            Err(e) => (false, Err(e)),
+        };
+        Stdin { archive, input: Mutex::new(Some(input)) }
+    }
+
+    fn jobs(&self) -> Box<dyn Iterator<Item = Job> + Send> {
+        let taken = self.input.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let input = taken.unwrap_or_else(|| Err(Error::usage("standard input can be read only once")));
+        let failed = |e| ready_job("1".into(), STDIN.into(), Err(e));
+        match input {
+            Err(e) => Box::new(std::iter::once(failed(e))),
+            Ok(input) if self.archive => match FarReader::from_input(input) {
+                Ok(reader) => Box::new(entries(STDIN.into(), reader)),
+                Err(e) => Box::new(std::iter::once(failed(e))),
+            },
+            Ok(input) => {
+                let source = Source::Stream(Box::new(input));
+                Box::new(std::iter::once(Job { key: "1".into(), name: STDIN.into(), source }))
+            }
+        }
+    }
+}
+
+const STDIN: &str = "standard input";
 
 /// All inputs, before any is read.
 pub struct Inputs {
@@ -86,9 +126,18 @@ impl Inputs {
         let range = range.map(NumberRange::parse).transpose()?;
         let mut specs = vec![];
         let stdin = ["-".to_string()];
-        for name in if names.is_empty() { &stdin[..] } else { names } {
+        let names = if names.is_empty() { &stdin[..] } else { names };
+        match names.iter().filter(|n| io::is_stdio(n)).count() {
+            0 => {}
+            1 if std::io::stdin().is_terminal() => {
+                return Err(Error::usage("no input: name a file, a template with --range, or pipe an automaton in"));
+            }
+            1 => {}
+            _ => return Err(Error::usage("standard input (`-`) can be read only once")),
+        }
+        for name in names {
             specs.push(if io::is_stdio(name) {
-                Spec::Stdin
+                Spec::Stdin(Stdin::open())
             } else if template::is_template(name) {
                 match &range {
                     Some(r) => Spec::Template(name.clone(), r.clone()),
@@ -108,12 +157,6 @@ impl Inputs {
         if range.is_some() && !specs.iter().any(|s| matches!(s, Spec::Template(..))) {
             return Err(Error::usage("--range is given, but no input is a template with `?`, such as 'lats/?.fst.gz'"));
         }
-        if specs.iter().filter(|s| matches!(s, Spec::Stdin)).count() > 1 {
-            return Err(Error::usage("standard input (`-`) can be read only once"));
-        }
-        if specs.iter().any(|s| matches!(s, Spec::Stdin)) && std::io::stdin().is_terminal() {
-            return Err(Error::usage("no input: name a file, a template with --range, or pipe an automaton in"));
-        }
         let width = range.iter().flat_map(|r| r.iter()).map(|n| n.len()).max().unwrap_or(0);
         Ok(Inputs { specs, width })
     }
@@ -121,11 +164,9 @@ impl Inputs {
     /// How many there are, if that can be known without reading an archive.
     pub fn count(&self) -> Option<usize> {
         self.specs.iter().try_fold(0, |sum, s| match s {
-            Spec::File(_) => Some(sum + 1),
+            Spec::Stdin(Stdin { archive: true, .. }) | Spec::Archive(_) => None,
+            Spec::Stdin(_) | Spec::File(_) => Some(sum + 1),
             Spec::Template(_, r) => Some(sum + r.len()),
-            // Standard input may turn out to be an archive, but is one input until then.
-            Spec::Stdin => Some(sum + 1),
-            Spec::Archive(_) => None,
         })
     }
 
@@ -135,7 +176,7 @@ impl Inputs {
             match s {
                 Spec::File(name) => Box::new(std::iter::once((stem(name), name.clone()))),
                 Spec::Template(t, r) => Box::new(r.iter().map(|n| (n.clone(), template::fill(t, &n)))),
-                Spec::Stdin | Spec::Archive(_) => Box::new(std::iter::empty()),
+                Spec::Stdin(_) | Spec::Archive(_) => Box::new(std::iter::empty()),
             }
         })
     }
@@ -181,7 +222,7 @@ impl Inputs {
                     Ok(reader) => Box::new(entries(name.clone(), reader)),
                     Err(e) => Box::new(std::iter::once(ready_job(String::new(), name.clone(), Err(e)))),
                 },
-                Spec::Stdin => stdin_jobs(),
+                Spec::Stdin(stdin) => stdin.jobs(),
             }
         })
     }
@@ -207,24 +248,6 @@ fn entries(name: String, reader: FarReader) -> impl Iterator<Item = Job> + Send 
         Err(e) if last.is_empty() => ready_job(String::new(), name.clone(), Err(e)),
         Err(e) => ready_job(String::new(), format!("{name}: after key {last:?}"), Err(e)),
     })
-}
-
-fn stdin_jobs() -> Box<dyn Iterator<Item = Job> + Send> {
-    let name = "standard input".to_string();
-    let head = io::open("-").and_then(|mut input| match input.reader.fill_buf() {
-        Ok(head) => Ok((far::looks_far(head), input)),
-        Err(e) => Err(Error::io(&name, e)),
-    });
-    match head {
-        Err(e) => Box::new(std::iter::once(ready_job("1".into(), name, Err(e)))),
-        Ok((true, input)) => match FarReader::from_input(input) {
-            Ok(reader) => Box::new(entries(name, reader)),
-            Err(e) => Box::new(std::iter::once(ready_job("1".into(), name, Err(e)))),
-        },
-        Ok((false, input)) => {
-            Box::new(std::iter::once(Job { key: "1".into(), name, source: Source::Stream(Box::new(input)) }))
-        }
-    }
 }
 
 /// The key without leading zeros: archives pad numbers.
