@@ -119,6 +119,8 @@ mod tests {
         assert_eq!(relabel(one(2, 2), &config).unwrap(), one(9, 2));
         assert!(relabel(one(1, 2), &config).unwrap_err().to_string().contains("--unknown-isymbol"));
         assert_eq!(pairs_between(&old, &new, Some("<unk>")).unwrap(), (vec![(1, 3), (2, 9)], 0));
-        assert!(pairs_between(&old, &new, Some("none")).is_err());
+        // What is not there itself stands for nothing.
+        let (ipairs, missing) = pairs_between(&old, &new, Some("none")).unwrap();
+        assert_eq!((ipairs.as_slice(), missing), (&[(1, NO_LABEL), (2, 9)][..], 1));
     }
 }
