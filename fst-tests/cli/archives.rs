@@ -121,3 +121,54 @@ fn automata_are_more_than_may_be_open() {
         s.run("rm -r many").ok();
     }
 }
+
+/// Another kind, another container, and back: the entries stay.
+#[test]
+fn archives_are_converted() {
+    let s = Sandbox::empty();
+    s.write("n.t", "1 2 3\n4\n5 6\n");
+    s.run("weft far compilestrings --generate-keys 3 --far-type stlist n.t -o n.far").ok();
+    s.run("weft far convert --fst_type=compact_string n.far c.far && weft far convert --far_type=sttable c.far t.far")
+        .ok();
+    for (far, said) in [("c.far", "stlist"), ("t.far", "sttable")] {
+        assert!(s.run(&format!("weft far info {far}")).ok().contains(&format!("{said}\n")), "{far}");
+        assert!(s.run(&format!("weft far info --list-fsts {far}")).ok().contains("compact_string"), "{far}");
+        s.run(&format!("weft far equal n.far {far}")).ok();
+    }
+    s.run("weft far convert --fst-type vector < t.far > v.far && weft far convert --far-type stlist v.far w.far").ok();
+    assert_eq!(s.bytes("w.far"), s.bytes("n.far"));
+    s.write("two.t", "0 1 1 2\n1\n");
+    s.run("weft fst compile two.t two.fst && weft far create two.fst two.far").ok();
+    s.run("weft far convert --fst-type compact_string two.far none.far").fails(2, &["two labels, 1 and 2"]);
+    assert!(!s.path().join("none.far").exists());
+}
+
+/// One table of codes for all: it grows from entry to entry, and from archive to archive.
+#[test]
+fn archives_are_encoded_with_one_table() {
+    let s = Sandbox::empty();
+    for (name, text) in [("a", "0 1 1 2 0.5\n1 1\n"), ("b", "0 1 3 4 0.5\n0 1 1 2 0.5\n1\n"), ("c", "0 1 7 7\n1\n")] {
+        for arc_type in ["standard", "log64"] {
+            s.write("x.t", text);
+            s.run(&format!("weft fst compile --arc-type {arc_type} x.t {name}.{arc_type}")).ok();
+        }
+    }
+    for t in ["standard", "log64"] {
+        s.run(&format!("weft far create a.{t} b.{t} ab.far && weft far create c.{t} c.far")).ok();
+        s.run("weft far encode --encode_labels --encode_weights ab.far codex coded.far").ok();
+        s.run("weft far extract --filename-suffix .coded coded.far").ok();
+        // The first arc of `a` is the second of `b`.
+        assert_eq!(s.run(&format!("weft fst print a.{t}.coded")).ok(), "0\t1\t1\t1\n1\t2\t2\t2\n2\n");
+        assert_eq!(s.run(&format!("weft fst print b.{t}.coded")).ok(), "0\t1\t3\t3\n0\t1\t1\t1\n1\t2\t4\t4\n2\n");
+        s.run("weft far encode --encode_reuse c.far codex more.far").ok();
+        s.run("weft far encode --decode more.far codex c2.far && weft far equal c.far c2.far").ok();
+        s.run("weft far encode --decode coded.far codex - | weft far extract --filename-suffix .back").ok();
+        for name in ["a", "b"] {
+            s.run(&format!("weft fst equivalent --random --npath 20 {name}.{t} {name}.{t}.back")).ok();
+        }
+    }
+    s.run("weft far encode --encode-labels ab.far both both").fails(2, &["both"]);
+    s.run("weft far create c.standard s.far && weft far encode --decode s.far codex out.far")
+        .fails(2, &["codex", "log64"]);
+    assert!(!s.path().join("out.far").exists());
+}

@@ -194,3 +194,62 @@ fn hundreds_of_operands() {
     s.run(&last).fails(2, &["nosuch.fst: No such file"]);
     s.run(&format!("weft fst replace root.fst 9999 {pairs} last.fst -o r.fst")).fails(2, &["last.fst has no label"]);
 }
+
+/// OpenFst 1.8 has other words for some options of 1.7; both are understood.
+#[test]
+fn old_and_new_words_say_the_same() {
+    let s = Sandbox::new();
+    for (old, new) in [
+        ("closure --closure_plus", "closure --closure_type=plus"),
+        ("closure", "closure --closure_type=star"),
+        ("push --push_weights --to_final", "push --push_weights --reweight_type=to_final"),
+        ("push --push_weights", "push --push_weights --reweight-type to-initial"),
+        ("project --project_output", "project --project_type=output"),
+    ] {
+        let [old, new] = [old, new].map(|words| s.run(&format!("weft fst {words} a.fst | weft fst print")).ok());
+        assert!(!old.is_empty() && old == new, "{new}");
+    }
+    s.write("pot.t", "0 0.5\n1 0.25\n2 1\n3 0\n");
+    let [old, new, other] = ["--to_final", "--reweight_type=to_final", ""]
+        .map(|option| s.run(&format!("weft fst reweight {option} a.fst pot.t | weft fst print")).ok());
+    assert!(old == new && old != other);
+}
+
+/// Tables with the same words may have names of their own.
+#[test]
+fn tables_keep_their_names() {
+    let s = Sandbox::new();
+    s.run("cp w.syms other.syms && weft fst compile --isymbols w.syms --osymbols other.syms --keep-isymbols --keep-osymbols a.txt n.fst").ok();
+    for words in ["convert n.fst", "arcsort n.fst", "invert n.fst - | weft fst invert"] {
+        let said = s.run(&format!("weft fst {words} | weft fst info")).ok();
+        let tables: Vec<&str> =
+            said.lines().filter(|l| l.contains("symbol table")).filter_map(|l| l.split_whitespace().last()).collect();
+        assert_eq!(tables, ["w.syms", "other.syms"], "{words}");
+    }
+}
+
+/// A word for words that the new table lacks need not be there if none lacks.
+#[test]
+fn an_unknown_symbol_that_nobody_needs_is_a_note() {
+    let s = Sandbox::new();
+    let relabel = "weft fst relabel --isymbols=w.syms --relabel_isymbols=w.syms --unknown_isymbol=none a.fst";
+    let said = s.run(&format!("{relabel} r.fst && weft fst equal a.fst r.fst"));
+    assert!(said.code == 0 && said.err.contains("\"none\" is not in \"w.syms\""), "{}", said.err);
+}
+
+/// Options that tell apart what is nearly the same are no negative numbers.
+#[test]
+fn a_delta_is_no_negative_number() {
+    let s = Sandbox::new();
+    s.run("weft far create a.fst x.far").ok();
+    for words in [
+        "fst prune --delta=-1 a.fst",
+        "fst push --push-weights --delta=-1 a.fst",
+        "fst shortestdistance --delta=-0.5 a.fst",
+        "fst rmepsilon --delta=nan a.fst",
+        "fst equivalent --delta=-1 a.fst a.fst",
+        "far equal --delta=-1 x.far x.far",
+    ] {
+        s.run(&format!("weft {words}")).fails(2, &["--delta"]);
+    }
+}
