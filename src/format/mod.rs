@@ -9,6 +9,7 @@ pub mod bytes;
 mod check;
 pub mod compact;
 pub mod dot;
+pub mod encoder;
 pub mod far;
 mod far_index;
 pub mod far_merged;
