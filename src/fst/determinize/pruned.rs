@@ -1,4 +1,8 @@
-//! Pruning while determinizing: only the subsets on paths within the beam are ever made.
+//! Pruning while determinizing: only the subsets on paths within the beam get arcs and come into the result.
+//!
+//! Best first. The arcs of a subset lead to all of its destinations, so that the subsets next to those within the beam
+//! are made, too, and count for `max_states`; nothing behind them is. Costs what these subsets cost to make, and a heap
+//! of them.
 
 use super::engine::Engine;
 use super::residual::Weights;
