@@ -122,6 +122,17 @@ proptest! {
     }
 
     #[test]
+    fn minimize_keeps_nondeterministic_cycles(
+        a in automaton(ACYCLIC.cyclic().acceptor()),
+        b in automaton(ACYCLIC.cyclic().acceptor().unweighted().size(8, 16)),
+        c in automaton(ACYCLIC.cyclic()),
+    ) {
+        for (x, bound) in [(&a, SHORT), (&b, Bound::length(6)), (&c, SHORT)] {
+            keeps("minimize --allow-nondet a out", x, bound, Ring::Tropical)?;
+        }
+    }
+
+    #[test]
     fn rmepsilon_keeps_the_relation(a in automaton(ACYCLIC.epsilons()), c in automaton(ACYCLIC.cyclic().epsilons())) {
         for ring in RINGS {
             for (x, bound) in [(&a, ALL), (&c, SHORT)] {
@@ -203,5 +214,15 @@ proptest! {
                 prop_assert!(both.is_sorted());
             }
         }
+    }
+}
+
+proptest! {
+    // The automata are small, and few of them have arcs into both halves of a class just where it is split.
+    #![proptest_config(config(600))]
+
+    #[test]
+    fn minimize_tells_late_differences_apart(a in late_differences()) {
+        keeps("minimize --allow-nondet a out", &a, Bound::length(8), Ring::Tropical)?;
     }
 }

@@ -43,7 +43,8 @@ impl Shape {
     }
 }
 
-/// A random automaton: dead and unreachable states, parallel arcs and ties included; states are not in topological order.
+/// A random automaton: dead and unreachable states, parallel arcs and ties included; states are not in topological
+/// order.
 pub fn automaton(shape: Shape) -> impl Strategy<Value = Automaton> {
     let n = shape.states;
     let low = if shape.epsilon { 0 } else { 1 };
@@ -74,6 +75,46 @@ pub fn automaton(shape: Shape) -> impl Strategy<Value = Automaton> {
             let heavy = if !shape.acyclic && i == 0 && o == 0 { 3.0 } else { 0.0 };
             a.arcs[name[s]].push(Arc { i, o, w: weight(w) + heavy, to: name[d] });
         }
+        a
+    })
+}
+
+/// A cyclic acceptor with states that differ only in what comes several arcs later, of which two have a way in common:
+/// the start leads to `ups` and `mids`, an up to one or two mids, every mid to one of two chains, these to the end, and
+/// that back.
+pub fn late_differences() -> impl Strategy<Value = Automaton> {
+    const LENGTH: usize = 2;
+    let mids = proptest::collection::vec(0..3usize, 4);
+    let ups = proptest::collection::vec((0..4usize, 0..4usize), 4);
+    let states = 2 + 2 * LENGTH + 4 + 4;
+    let names = Just((1..states).collect::<Vec<_>>()).prop_shuffle();
+    (mids, ups, proptest::bool::ANY, names).prop_map(move |(mids, ups, back, mut names)| {
+        // The start keeps its number.
+        names.insert(0, 0);
+        let mut a = Automaton { start: 0, finals: vec![f64::INFINITY; states], arcs: vec![vec![]; states] };
+        let mut join = |s: usize, label: i64, to: usize| {
+            a.arcs[names[s]].push(Arc { i: label, o: label, w: 0.0, to: names[to] });
+        };
+        let (end, first_mid, first_up) = (1, 2 + 2 * LENGTH, 2 + 2 * LENGTH + mids.len());
+        for chain in 0..2 {
+            join(2 + chain, 4 + chain as i64, end);
+            (1..LENGTH).for_each(|i| join(2 + 2 * i + chain, 3, 2 * i + chain));
+        }
+        for (i, &mid) in mids.iter().enumerate() {
+            join(first_mid + i, 2, 2 * LENGTH + usize::from(mid == 0));
+            join(0, 6 + i as i64, first_mid + i);
+        }
+        for (i, &(one, other)) in ups.iter().enumerate() {
+            join(first_up + i, 1, first_mid + one);
+            if other != one {
+                join(first_up + i, 1, first_mid + other);
+            }
+            join(0, 10 + i as i64, first_up + i);
+        }
+        if back {
+            join(end, 14, 0);
+        }
+        a.finals[names[end]] = 0.0;
         a
     })
 }

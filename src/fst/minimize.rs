@@ -5,14 +5,16 @@
 //! they are minimized as unweighted acceptors; outputs of transducers are pushed with the weights, as strings, and
 //! written out again one label an arc at the end, or as a second transducer from new labels to strings.
 //! Acyclic input: states with the same final weight and the same arcs are merged from the end backwards, O(E). Cyclic or
-//! nondeterministic input: partition refinement, O(E log V). Nondeterministic input is only merged where states have the
-//! same future, need not become minimal, and needs the tropical semiring and `allow_nondet`. Nothing is recursive.
+//! nondeterministic input: partition refinement, O(E log V). Nondeterministic input is only merged where states have
+//! arcs with the same labels into the same classes, and so the same future; it need not become minimal, and needs the
+//! tropical semiring and `allow_nondet`. Nothing is recursive.
 //! D. Revuz, Minimisation of acyclic deterministic automata in linear time, TCS 92(1), 1992; J. Hopcroft, An n log n
 //! algorithm for minimizing states in a finite automaton, 1971; M. Mohri, Minimization algorithms for sequential
 //! transducers, TCS 234, 2000.
 
 mod gallic;
 mod hopcroft;
+mod stable;
 
 use hashbrown::HashTable;
 
@@ -135,7 +137,8 @@ fn merge<W: Weight>(fst: FlatFst<W>) -> FlatFst<W> {
     let order = if deterministic { visit::topological_order(&fst) } else { None };
     let stands_for = match order {
         Some(order) => acyclic(&fst, &order),
-        None => hopcroft::classes(&fst),
+        None if deterministic => hopcroft::classes(&fst),
+        None => stable::refine(&fst, hopcroft::classes(&fst)),
     };
     let mut id = vec![NO_STATE; fst.num_states()];
     let mut count = 0;
@@ -227,6 +230,7 @@ mod tests {
     use crate::fst::semiring::{Log, Tropical};
     use crate::fst::testing::{ONE, Z, arc};
     use rand::{Rng, SeedableRng, rngs::SmallRng};
+    use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
     fn weights_are_pushed_before_states_are_merged() {
@@ -263,6 +267,111 @@ mod tests {
         rows.push((ONE, vec![]));
         let m = minimize(FlatFst::from_rows(0, rows), &Default::default()).unwrap();
         assert_eq!(m.num_states(), n as usize + 1);
+    }
+
+    /// The strings up to a length.
+    fn strings(f: &FlatFst<Tropical>, length: usize) -> BTreeSet<Vec<Label>> {
+        let mut all = BTreeSet::new();
+        let mut paths: BTreeSet<(Vec<Label>, StateId)> = [(vec![], f.start())].into();
+        for _ in 0..=length {
+            all.extend(paths.iter().filter(|p| f.is_final(p.1)).map(|p| p.0.clone()));
+            let longer = paths.iter().flat_map(|(string, s)| {
+                f.arcs(*s).iter().map(|a| ([string.as_slice(), &[a.ilabel]].concat(), a.nextstate))
+            });
+            paths = longer.collect();
+        }
+        all
+    }
+
+    const ALLOW: MinimizeConfig = MinimizeConfig { delta: SHORTEST_DELTA, allow_nondet: true };
+
+    /// State 7 leads to three groups of states, of which the second has arcs into both others.
+    #[test]
+    fn arcs_into_both_halves_of_a_class_tell_states_apart() {
+        let mut rows = vec![(Z, vec![]); 11];
+        rows[0].0 = ONE;
+        for (s, t, l) in [
+            (7, 5, 20),
+            (7, 6, 21),
+            (7, 10, 22),
+            (1, 0, 4),
+            (2, 0, 5),
+            (3, 1, 3),
+            (4, 2, 3),
+            (5, 8, 1),
+            (5, 9, 1),
+            (6, 9, 1),
+            (8, 3, 2),
+            (9, 4, 2),
+            (10, 3, 2),
+        ] {
+            rows[s as usize].1.push(arc(l, l, 0.0, t));
+        }
+        let f = FlatFst::from_rows(7, rows);
+        let m = minimize(f.clone(), &ALLOW).unwrap();
+        assert_eq!(strings(&m, 6), strings(&f, 6));
+    }
+
+    /// Copies of a few states, with arcs into one or more copies of the targets, and little that makes them different:
+    /// against refining by all classes until nothing changes.
+    #[test]
+    fn nondeterministic_automata_keep_their_strings() {
+        let mut rng = SmallRng::seed_from_u64(5);
+        let mut apart = 0;
+        for _ in 0..3000 {
+            let (states, copies) = (rng.random_range(2..5u32), rng.random_range(2..4u32));
+            let n = states * copies;
+            let mut rows = vec![(Z, vec![]); n as usize];
+            for s in 0..states {
+                let last = s == 0;
+                let arcs: Vec<(Label, StateId)> = (0..rng.random_range(1..3))
+                    .map(|_| (rng.random_range(1..3), rng.random_range(0..states)))
+                    .collect();
+                for c in 0..copies {
+                    let row = &mut rows[(s * copies + c) as usize];
+                    row.0 = if last { ONE } else { Z };
+                    for &(l, t) in &arcs {
+                        let to = rng.random_range(0..copies);
+                        row.1.push(arc(l, l, 0.0, t * copies + to));
+                        if rng.random_bool(0.5) {
+                            row.1.push(arc(l, l, 0.0, t * copies + (to + 1) % copies));
+                        }
+                    }
+                }
+            }
+            for _ in 0..rng.random_range(1..3) {
+                let s = rng.random_range(0..n) as usize;
+                rows[s].1.push(arc(3, 3, 0.0, rng.random_range(0..n)));
+            }
+            let f = connect(FlatFst::from_rows(rng.random_range(0..n), rows));
+            if f.start() == NO_STATE {
+                continue;
+            }
+            let mut class: Vec<usize> = f.states().map(|s| f.is_final(s) as usize).collect();
+            loop {
+                let mut kinds = BTreeMap::new();
+                let finer: Vec<usize> = f
+                    .states()
+                    .map(|s| {
+                        let to: BTreeSet<_> =
+                            f.arcs(s).iter().map(|a| (a.ilabel, class[a.nextstate as usize])).collect();
+                        let next = kinds.len();
+                        *kinds.entry((class[s as usize], to)).or_insert(next)
+                    })
+                    .collect();
+                if finer == std::mem::replace(&mut class, finer.clone()) {
+                    break;
+                }
+            }
+            let m = minimize(f.clone(), &ALLOW).unwrap();
+            assert_eq!(m.num_states(), class.iter().collect::<BTreeSet<_>>().len(), "{f:?}");
+            assert_eq!(strings(&m, 5), strings(&f, 5), "{f:?}");
+            let mut sorted = f.clone();
+            f.states().for_each(|s| sorted.arcs_mut(s).sort_by_key(|a| a.ilabel));
+            let halves: BTreeSet<StateId> = hopcroft::classes(&sorted).into_iter().collect();
+            apart += (halves.len() < m.num_states()) as u32;
+        }
+        assert!(apart > 30, "{apart} automata have arcs into both halves of a class");
     }
 
     /// Random complete-ish acceptors against the classes of pairs that no string tells apart.

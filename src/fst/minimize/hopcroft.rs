@@ -1,8 +1,9 @@
-//! Partition refinement for cyclic or nondeterministic acceptors.
+//! Partition refinement for cyclic acceptors.
 //!
 //! Classes are linked lists of states through arrays. A class that is taken from the stack splits the classes whose states
 //! reach it, label by label; of the two parts the smaller is a new class. Lists, stack and heap work in the order of
-//! OpenFst's, so that the same state heads each class in the end.
+//! OpenFst's, so that the same state heads each class in the end. Classes of deterministic automata are those of equal
+//! futures; those of others may be too large, and `stable` splits them further.
 
 use std::collections::HashMap;
 
