@@ -5,8 +5,8 @@
 //! strings are then unfolded again. There is a normal form if no cycle has more output labels than input labels (and so
 //! one of input epsilons none at all): the k-th arc of a path in normal form can write one label, so that what is left to
 //! write would grow with every turn. Others are an error; Bellman-Ford finds such a cycle, and need not look where no
-//! arc of a cycle writes without reading. Costs what epsilon removal does, times the number of strings joined. States and
-//! arcs come in OpenFst's order.
+//! arc of a cycle writes without reading. Costs what epsilon removal does, times the number of strings joined (tails of
+//! epsilons behind many states are walked once, see `walks`). States and arcs come in OpenFst's order.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -22,6 +22,7 @@ use super::semiring::{SHORTEST_DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, most_steps, negative_cycle, shortest_distance};
 use super::strings::{EMPTY, StringId, Strings};
 use super::visit::{components, on_a_path};
+use super::walks::{Expand, expand_all, patience};
 use crate::error::{Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -34,19 +35,20 @@ pub enum EpsNormType {
 const OP: &str = "epsnormalize";
 
 pub fn epsnormalize<W: Weight>(fst: FlatFst<W>, side: EpsNormType) -> Result<FlatFst<W>> {
+    let patience = patience(&fst);
     match side {
-        EpsNormType::Input => normalize(fst, ["input", "output"]),
-        EpsNormType::Output => normalize(invert(fst), ["output", "input"]).map(invert),
+        EpsNormType::Input => normalize(fst, ["input", "output"], patience).map(|(out, _)| out),
+        EpsNormType::Output => normalize(invert(fst), ["output", "input"], patience).map(|(out, _)| invert(out)),
     }
 }
 
-/// Normalizes the input side. `sides`: what the user calls the input and the output.
-fn normalize<W: Weight>(fst: FlatFst<W>, sides: [&str; 2]) -> Result<FlatFst<W>> {
+/// Normalizes the input side, and says how far the walks were. `sides`: what the user calls the input and the output.
+fn normalize<W: Weight>(fst: FlatFst<W>, sides: [&str; 2], patience: usize) -> Result<(FlatFst<W>, usize)> {
     let (isyms, osyms) = (fst.isyms.clone(), fst.osyms.clone());
     // What lies on no path would be trimmed at the end; without it, it cannot be in the way.
     let keep = on_a_path(&fst);
     if fst.start() == NO_STATE || !keep[fst.start() as usize] {
-        return Ok(FlatFst::empty().with_symbols(isyms, osyms));
+        return Ok((FlatFst::empty().with_symbols(isyms, osyms), 0));
     }
     // States that only epsilons enter do not survive. Arcs from outside count: the order of arcs depends on it.
     let mut entered = vec![false; fst.num_states()];
@@ -57,8 +59,8 @@ fn normalize<W: Weight>(fst: FlatFst<W>, sides: [&str; 2]) -> Result<FlatFst<W>>
     let names: Vec<StateId> = fst.states().filter(|&s| keep[s as usize]).collect();
     let fst = keep_states(fst, &keep);
     check_lengths(&fst, &names, sides)?;
-    let gallic = Removal::new(&fst, &names).run(&entered)?;
-    Ok(factor(OP, gallic)?.with_symbols(isyms, osyms))
+    let (gallic, walked) = Removal::new(&fst, &names).run(&entered, patience)?;
+    Ok((factor(OP, gallic)?.with_symbols(isyms, osyms), walked))
 }
 
 /// No cycle has more output labels than input labels, or an error. Every state lies on a path; `names` are the numbers that
@@ -131,19 +133,18 @@ impl<'a, W: Weight> Removal<'a, W> {
         }
     }
 
-    fn run(mut self, entered: &[bool]) -> Result<Gallic<W>> {
+    /// The automaton with strings as weights, and how far the walks were.
+    fn run(mut self, entered: &[bool], patience: usize) -> Result<(Gallic<W>, usize)> {
         let fst = self.fst;
-        let mut order: Vec<StateId> = fst.states().filter(|&s| entered[s as usize]).collect();
+        let mut order: Vec<StateId> = fst.states().collect();
         order.sort_by_key(|&s| std::cmp::Reverse(self.component[s as usize]));
-        for s in order {
-            self.expand(s)?;
-        }
+        let walked = expand_all(fst, |a| a.ilabel == EPSILON, &order, entered, patience, &mut self)?;
         let mut b = Builder::with_capacity(fst.num_states(), self.arcs.len());
         let mut sets = Vec::with_capacity(self.arcs.len());
         for s in fst.states() {
             let keep = self.finals[s as usize].len > 0;
             b.add_state(if keep { W::ONE } else { W::ZERO });
-            if let Some((from, to)) = self.place[s as usize] {
+            if let Some((from, to)) = self.place[s as usize].filter(|_| entered[s as usize]) {
                 for a in &self.arcs[from as usize..to as usize] {
                     b.push_arc(Arc::new(a.ilabel, sets.len() as Label, W::ONE, a.nextstate));
                     sets.push(a.set);
@@ -154,13 +155,16 @@ impl<'a, W: Weight> Removal<'a, W> {
         let graph = b.finish();
         let keep = on_a_path(&graph);
         let finals = self.finals.iter().zip(&keep).filter(|(_, k)| **k).map(|(f, _)| *f).collect();
-        Ok(Gallic { graph: keep_states(graph, &keep), sets, finals, pool: self.pool, strings: self.strings })
+        let graph = keep_states(graph, &keep);
+        Ok((Gallic { graph, sets, finals, pool: self.pool, strings: self.strings }, walked))
     }
 
-    /// The arcs and the final weight of a state, with the epsilons before them taken in.
-    fn expand(&mut self, source: StateId) -> Result<()> {
+    /// The arcs and the final weight of a state, with the epsilons before them taken in; how far that was, as
+    /// `Expand` wants to know it.
+    fn take_in(&mut self, source: StateId, shared: bool) -> Result<usize> {
         self.distances(source)?;
         let mut stack = vec![source];
+        let mut looked = 0;
         let mut out: Vec<GallicArc> = vec![];
         let mut find: HashMap<(Label, StateId), u32, FxBuildHasher> = HashMap::default();
         let mut number = |ilabel, nextstate| {
@@ -176,6 +180,7 @@ impl<'a, W: Weight> Removal<'a, W> {
             let d = std::mem::take(&mut self.distance[s as usize]);
             match self.place[s as usize] {
                 Some((from, to)) => {
+                    looked += if shared { 1 + (to - from) as usize } else { 0 };
                     for i in from..to {
                         let a = self.arcs[i as usize];
                         self.open_set(number(a.ilabel, a.nextstate), &d, a.set);
@@ -183,6 +188,7 @@ impl<'a, W: Weight> Removal<'a, W> {
                     self.open_set(FINAL, &d, self.finals[s as usize]);
                 }
                 None => {
+                    looked += 1 + self.fst.arcs(s).len();
                     for a in self.fst.arcs(s) {
                         if a.ilabel != EPSILON {
                             self.open_arc(number(a.ilabel, a.nextstate), &d, a.olabel, a.weight);
@@ -202,12 +208,16 @@ impl<'a, W: Weight> Removal<'a, W> {
         }
         self.close(source, &mut out);
         let from = self.arcs.len() as u32;
-        self.arcs.extend(out.iter().rev());
+        if shared {
+            self.arcs.extend_from_slice(&out);
+        } else {
+            self.arcs.extend(out.iter().rev());
+        }
         self.place[source as usize] = Some((from, self.arcs.len() as u32));
         if self.pool.len() >= u32::MAX as usize || self.arcs.len() >= i32::MAX as usize {
             return Err(Error::limit(OP, "2^31 arcs", "the paths of epsilons make the result too large"));
         }
-        Ok(())
+        Ok(if shared { looked } else { looked.saturating_sub(1 + self.fst.arcs(source).len() + out.len()) })
     }
 
     /// Adds `d` and then an arc to an arc of the state at hand.
@@ -425,6 +435,20 @@ impl<'a, W: Weight> Removal<'a, W> {
     }
 }
 
+impl<W: Weight> Expand for Removal<'_, W> {
+    fn expand(&mut self, s: StateId) -> Result<usize> {
+        self.take_in(s, false)
+    }
+
+    fn share(&mut self, s: StateId) -> Result<usize> {
+        self.take_in(s, true)
+    }
+
+    fn is_expanded(&self, s: StateId) -> bool {
+        self.place[s as usize].is_some()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -506,5 +530,45 @@ mod tests {
             vec![(Z, (1..=k).rev().map(|i| arc(0, i, 0.0, 1)).collect()), (Z, vec![arc(1, 0, 0.0, 2)]), (ONE, vec![])];
         let g = epsnormalize(FlatFst::from_rows(0, rows), EpsNormType::Input).unwrap();
         assert!(g.arcs(0).iter().map(|a| a.olabel).eq(1..=k));
+    }
+    #[test]
+    fn one_chain_of_epsilons_behind_many_states_is_linear() {
+        let n = 5000;
+        let mut rows = vec![(Z, (1..=n).map(|s| arc(s as Label, 0, 0.0, s)).collect())];
+        rows.extend((0..n).map(|s| (Z, vec![arc(0, 1 + (s % 4) as Label, 0.0, n + 1)])));
+        rows.extend((0..n).map(|s| (Z, vec![arc(0, 0, 0.0, n + s + 2)])));
+        rows.push((ONE, vec![]));
+        let f = FlatFst::from_rows(0, rows);
+        let (size, most) = (f.num_states() + f.num_arcs(), patience(&f));
+        let (g, walked) = normalize(f, ["input", "output"], most).unwrap();
+        assert_eq!(g.num_arcs(), 2 * n as usize);
+        assert!(walked <= 16 * size, "{walked} steps for {size} states and arcs");
+    }
+
+    #[test]
+    fn shared_states_change_nothing() {
+        use rand::{Rng, SeedableRng, rngs::SmallRng};
+        let mut rng = SmallRng::seed_from_u64(12);
+        let mut shared = 0;
+        for _ in 0..1000 {
+            let n = rng.random_range(2..24u32);
+            let rows = (0..n).map(|s| {
+                // Labels in front, epsilons behind.
+                let (least, labels) = if s < n / 3 { (2, 0.6) } else { (0, 0.1) };
+                let arcs = (0..rng.random_range(least..4)).filter(|_| s + 1 < n).map(|_| {
+                    let label = if rng.random_bool(labels) { rng.random_range(1..4) } else { 0 };
+                    let next = rng.random_range(s + 1..n);
+                    arc(label, rng.random_range(0..3), rng.random_range(0..16) as f32 / 8.0, next)
+                });
+                let arcs = arcs.collect();
+                (if s + 1 == n || rng.random_bool(0.2) { Tropical(rng.random_range(0..8) as f32) } else { Z }, arcs)
+            });
+            let f = FlatFst::from_rows(0, rows.collect());
+            let (want, far) = normalize(f.clone(), ["input", "output"], usize::MAX).unwrap();
+            let (found, walked) = normalize(f.clone(), ["input", "output"], 0).unwrap();
+            assert_eq!(found, want, "{f:?}");
+            shared += (walked != far) as u32;
+        }
+        assert!(shared > 100, "{shared}");
     }
 }

@@ -24,6 +24,16 @@ pub const EPSILON: Label = 0;
 pub const NO_LABEL: Label = -1;
 /// No state: the start of an empty automaton.
 pub const NO_STATE: StateId = u32::MAX;
+/// An automaton has no more arcs than this.
+pub const MAX_ARCS: usize = u32::MAX as usize - 1;
+
+/// An error if a result has more arcs than an automaton holds.
+pub fn check_arcs(op: &'static str, arcs: usize) -> Result<()> {
+    if arcs > MAX_ARCS {
+        return Err(Error::limit(op, "2^32 - 2 arcs", "the result is too large"));
+    }
+    Ok(())
+}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
@@ -98,7 +108,7 @@ impl<W: Weight> FlatFst<W> {
     /// If the arrays contradict each other: a bug of the caller, never of the input.
     pub fn from_parts(start: StateId, offsets: Vec<u32>, finals: Vec<W>, arcs: Vec<Arc<W>>) -> Self {
         assert_eq!(offsets.len(), finals.len() + 1);
-        assert_eq!(offsets.last().copied(), Some(arcs.len() as u32));
+        assert_eq!(offsets.last().map(|&end| end as usize), Some(arcs.len()));
         assert!(start == NO_STATE || (start as usize) < finals.len());
         debug_assert!(arcs.iter().all(|a| (a.nextstate as usize) < finals.len()));
         FlatFst {
@@ -339,7 +349,7 @@ impl<W: Weight> Builder<W> {
         &mut self.arcs[from..]
     }
     pub fn finish(mut self) -> FlatFst<W> {
-        assert!(self.arcs.len() < u32::MAX as usize, "an automaton holds at most 2^32 - 2 arcs");
+        assert!(self.arcs.len() <= MAX_ARCS, "an automaton holds at most 2^32 - 2 arcs");
         self.offsets.push(self.arcs.len() as u32);
         FlatFst::from_parts(self.start, self.offsets, self.finals, self.arcs)
     }
@@ -378,7 +388,7 @@ impl<W: Weight> ScatterBuilder<W> {
         self.arcs.push((source, arc));
     }
     pub fn finish(self) -> FlatFst<W> {
-        assert!(self.arcs.len() < u32::MAX as usize, "an automaton holds at most 2^32 - 2 arcs");
+        assert!(self.arcs.len() <= MAX_ARCS, "an automaton holds at most 2^32 - 2 arcs");
         let n = self.finals.len();
         let mut offsets = vec![0u32; n + 1];
         for (s, _) in &self.arcs {
@@ -406,6 +416,14 @@ impl<W: Weight> ScatterBuilder<W> {
 mod tests {
     use super::*;
     use crate::fst::semiring::Tropical;
+
+    #[test]
+    fn too_many_arcs_are_an_error() {
+        assert!(check_arcs("op", MAX_ARCS).is_ok());
+        for arcs in [MAX_ARCS + 1, MAX_ARCS + 2, MAX_ARCS + 3, usize::MAX] {
+            assert!(check_arcs("op", arcs).unwrap_err().to_string().contains("2^32 - 2 arcs"));
+        }
+    }
 
     #[test]
     fn scatter_builder_keeps_the_order_of_each_state() {

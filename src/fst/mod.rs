@@ -49,3 +49,4 @@ pub(crate) mod testing;
 pub mod topsort;
 pub mod union;
 pub mod visit;
+pub(crate) mod walks;

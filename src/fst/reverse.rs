@@ -4,9 +4,10 @@
 //! state. Without `require_superinitial` it is left out if there is exactly one final state, and this has weight one or
 //! lies on no cycle. Needs nothing of its input. O(V + E). Numbering and arc order are OpenFst's.
 
-use super::flat::{Arc, EPSILON, FlatFst, StateId};
+use super::flat::{Arc, EPSILON, FlatFst, StateId, check_arcs};
 use super::semiring::Weight;
 use super::visit::on_cycle;
+use crate::error::Result;
 
 #[derive(Clone, Copy, Debug)]
 pub struct ReverseConfig {
@@ -20,11 +21,13 @@ impl Default for ReverseConfig {
     }
 }
 
-pub fn reverse<W: Weight>(fst: &FlatFst<W>, config: &ReverseConfig) -> FlatFst<W> {
+pub fn reverse<W: Weight>(fst: &FlatFst<W>, config: &ReverseConfig) -> Result<FlatFst<W>> {
     let n = fst.num_states();
     let single = if config.require_superinitial { None } else { single_final(fst) };
     let shift = single.is_none() as usize;
     let final_states = if shift == 1 { fst.states().filter(|&s| fst.is_final(s)).count() } else { 0 };
+    // Offsets are counted in 32 bits.
+    check_arcs("reverse", fst.num_arcs() + final_states)?;
 
     // Counting sort of the arcs by target. The count of state `t` stands two places on, so that after summing one place
     // on is where its next arc goes, and at the end where they stop.
@@ -63,7 +66,7 @@ pub fn reverse<W: Weight>(fst: &FlatFst<W>, config: &ReverseConfig) -> FlatFst<W
             _ => W::ONE,
         };
     }
-    FlatFst::from_parts(single.unwrap_or(0), offsets, finals, arcs).with_symbols_of(fst)
+    Ok(FlatFst::from_parts(single.unwrap_or(0), offsets, finals, arcs).with_symbols_of(fst))
 }
 
 /// The only final state, if it can be the start of the reversed automaton.
@@ -93,14 +96,14 @@ mod tests {
             0,
             vec![(z, vec![arc(0, 2.0, 2)]), (Tropical::ONE, vec![]), (z, vec![arc(1, 0.5, 1), arc(2, 0.25, 1)])],
         );
-        assert_eq!(reverse(&f, &ReverseConfig::default()), up);
+        assert_eq!(reverse(&f, &ReverseConfig::default()).unwrap(), up);
         let plain = FlatFst::from_rows(1, vec![(Tropical::ONE, vec![]), (z, vec![arc(1, 2.5, 0), arc(2, 2.25, 0)])]);
-        assert_eq!(reverse(&f, &ReverseConfig { require_superinitial: false }), plain);
+        assert_eq!(reverse(&f, &ReverseConfig { require_superinitial: false }).unwrap(), plain);
     }
 
     #[test]
     fn nothing_backwards_is_one_dead_state() {
-        let r = reverse(&FlatFst::<Tropical>::empty(), &ReverseConfig { require_superinitial: false });
+        let r = reverse(&FlatFst::<Tropical>::empty(), &ReverseConfig { require_superinitial: false }).unwrap();
         assert_eq!(r, FlatFst::from_rows(0, vec![(Tropical::ZERO, vec![])]));
     }
 }

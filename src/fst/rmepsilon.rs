@@ -1,16 +1,18 @@
 //! Epsilon removal: an equivalent automaton without arcs that are epsilon on both sides (Mohri 2002).
 //!
 //! Needs nothing of its input; cycles of epsilons are summed (log) or searched (tropical), and an epsilon cycle of
-//! negative cost, or of probability 1 and more, is an error. States are taken in reverse topological order of the epsilon
-//! arcs, so that the closure of a state is one step deep wherever the epsilons are acyclic: O(V + E) for those, plus the
-//! arcs of the result. Arcs come out in OpenFst's order.
+//! negative cost, or of probability 1 and more, is an error. States are taken in reverse topological order of the
+//! epsilon arcs, so that the closure of a state is one step deep wherever the epsilons are acyclic, or a walk over
+//! states that are in no other closure (see `walks`): O(V + E) for those, plus the arcs of the result. Arcs come out in
+//! OpenFst's order.
 
 use super::connect::connect;
-use super::flat::{Arc, EPSILON, FlatFst, Label, NO_STATE, StateId};
+use super::flat::{Arc, EPSILON, FlatFst, Label, NO_STATE, StateId, check_arcs};
 use super::prune::{PruneConfig, prune};
 use super::semiring::{DELTA, SHORTEST_DELTA, Weight};
 use super::shortestdistance::{DistanceConfig, shortest_distance};
 use super::visit;
+use super::walks::{Expand, expand_all, patience};
 use crate::error::{Error, Result};
 
 #[derive(Clone, Copy, Debug)]
@@ -31,9 +33,17 @@ impl<W: Weight> Default for RmEpsilonConfig<W> {
     }
 }
 
+const OP: &str = "rmepsilon";
+
 pub fn rmepsilon<W: Weight>(fst: FlatFst<W>, config: &RmEpsilonConfig<W>) -> Result<FlatFst<W>> {
+    let patience = patience(&fst);
+    removed(fst, config, patience).map(|(out, _)| out)
+}
+
+/// The result, and how far the walks were.
+fn removed<W: Weight>(fst: FlatFst<W>, config: &RmEpsilonConfig<W>, patience: usize) -> Result<(FlatFst<W>, usize)> {
     if fst.start() == NO_STATE {
-        return Ok(fst);
+        return Ok((fst, 0));
     }
     let pruned = !config.weight.is_zero_w() || config.nstate.is_some();
     let trimmed = config.connect || pruned;
@@ -51,17 +61,14 @@ pub fn rmepsilon<W: Weight>(fst: FlatFst<W>, config: &RmEpsilonConfig<W>) -> Res
     }
     let order = processing_order(&fst, any);
     let mut closure = Closure::new(&fst, config.delta);
-    for s in order {
-        if entered[s as usize] {
-            closure.expand(s)?;
-        }
-    }
+    let walked = expand_all(&fst, is_epsilon, &order, &entered, patience, &mut closure)?;
     let symbols = (fst.isyms.clone(), fst.osyms.clone());
     let out = closure.finish(&entered).with_symbols(symbols.0, symbols.1);
     if pruned {
-        return prune(out, &PruneConfig { weight: config.weight, nstate: config.nstate, delta: Some(DELTA) });
+        let config = PruneConfig { weight: config.weight, nstate: config.nstate, delta: Some(DELTA) };
+        return Ok((prune(out, &config)?, walked));
     }
-    Ok(if config.connect { connect(out) } else { out })
+    Ok((if config.connect { connect(out) } else { out }, walked))
 }
 
 /// States so that epsilon arcs lead to states that come earlier, except inside cycles of epsilons.
@@ -132,21 +139,25 @@ impl<'a, W: Weight> Closure<'a, W> {
         if from == UNFINISHED { self.fst.arcs(s) } else { &self.pool[from as usize..to as usize] }
     }
 
-    fn expand(&mut self, source: StateId) -> Result<()> {
+    /// Gives a state the arcs behind its epsilons; says how far that was, as `Expand` wants to know it.
+    #[inline(always)]
+    fn take_in(&mut self, source: StateId, shared: bool) -> Result<usize> {
         self.out.clear();
         self.merged.clear();
-        let own = self.fst.arcs(source);
+        let fst = self.fst;
+        let own = fst.arcs(source);
         let epsilon = |a: &Arc<W>| a.ilabel == EPSILON && a.olabel == EPSILON;
         if !own.iter().any(epsilon) {
             for a in own {
                 self.merged.add(&mut self.out, *a);
             }
-            self.store(source, self.finals[source as usize]);
-            return Ok(());
+            self.store(source, self.finals[source as usize], shared)?;
+            return Ok(0);
         }
         self.collect(source)?;
         // The order of visits is OpenFst's: a stack of epsilon targets.
         let mut weight = W::ZERO;
+        let mut looked = 0;
         self.stack.push(source);
         while let Some(s) = self.stack.pop() {
             if !std::mem::replace(&mut self.seen[s as usize], false) {
@@ -155,6 +166,9 @@ impl<'a, W: Weight> Closure<'a, W> {
             let d = self.distance[s as usize];
             let (from, to) = self.place[s as usize];
             let arcs = if from == UNFINISHED { self.fst.arcs(s) } else { &self.pool[from as usize..to as usize] };
+            if shared || from == UNFINISHED {
+                looked += 1 + arcs.len();
+            }
             for a in arcs {
                 if epsilon(a) {
                     if self.seen[a.nextstate as usize] {
@@ -166,8 +180,8 @@ impl<'a, W: Weight> Closure<'a, W> {
             }
             weight = weight.oplus(d.otimes(self.finals[s as usize]));
         }
-        self.store(source, weight);
-        Ok(())
+        self.store(source, weight, shared)?;
+        Ok(if shared { looked } else { looked.saturating_sub(1 + own.len() + self.out.len()) })
     }
 
     /// Marks the epsilon closure of `source` and computes the distances in it.
@@ -221,18 +235,25 @@ impl<'a, W: Weight> Closure<'a, W> {
         b.set_start(0);
         let config = DistanceConfig { delta: Some(self.delta), ..Default::default() };
         let d = shortest_distance(&b.finish(), &config)
-            .map_err(|e| Error::op("rmepsilon", format!("in the epsilon closure of state {source}: {e}")))?;
+            .map_err(|e| Error::op(OP, format!("in the epsilon closure of state {source}: {e}")))?;
         for (&s, d) in self.members.iter().zip(d) {
             self.distance[s as usize] = d;
         }
         Ok(())
     }
 
-    fn store(&mut self, s: StateId, weight: W) {
+    #[inline(always)]
+    fn store(&mut self, s: StateId, weight: W, shared: bool) -> Result<()> {
+        check_arcs(OP, self.pool.len() + self.out.len())?;
         let from = self.pool.len() as u32;
-        self.pool.extend(self.out.iter().rev());
+        if shared {
+            self.pool.extend_from_slice(&self.out);
+        } else {
+            self.pool.extend(self.out.iter().rev());
+        }
         self.place[s as usize] = (from, self.pool.len() as u32);
         self.finals[s as usize] = weight;
+        Ok(())
     }
 
     fn finish(self, entered: &[bool]) -> FlatFst<W> {
@@ -247,6 +268,23 @@ impl<'a, W: Weight> Closure<'a, W> {
             offsets.push(arcs.len() as u32);
         }
         FlatFst::from_parts(self.fst.start(), offsets, self.finals, arcs)
+    }
+}
+
+impl<W: Weight> Expand for Closure<'_, W> {
+    #[inline(always)]
+    fn expand(&mut self, s: StateId) -> Result<usize> {
+        self.take_in(s, false)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn share(&mut self, s: StateId) -> Result<usize> {
+        self.take_in(s, true)
+    }
+
+    fn is_expanded(&self, s: StateId) -> bool {
+        self.place[s as usize].0 != UNFINISHED
     }
 }
 
@@ -361,5 +399,71 @@ mod tests {
         let out = rmepsilon(f, &Default::default()).unwrap();
         assert_eq!(out.num_arcs(), 20);
         assert!(out.all_arcs().iter().all(|a| a.weight.0 < 20.0));
+    }
+    /// `n` states that the start enters, each with an epsilon into one chain of `n` epsilons to a final state.
+    fn shared_tail(n: u32) -> FlatFst<Tropical> {
+        let arc = |label, weight, next| Arc::new(label, label, Tropical(weight), next);
+        let mut rows = vec![(Tropical::ZERO, (1..=n).map(|s| arc(s as Label, 0.0, s)).collect())];
+        rows.extend((0..n).map(|s| (Tropical::ZERO, vec![arc(0, (s % 4) as f32, n + 1)])));
+        rows.extend((0..n).map(|s| (Tropical::ZERO, vec![arc(0, 0.0, n + s + 2)])));
+        rows.push((Tropical::ONE, vec![]));
+        FlatFst::from_rows(0, rows)
+    }
+
+    #[test]
+    fn one_chain_of_epsilons_behind_many_states_is_linear() {
+        let f = shared_tail(20_000);
+        let size = f.num_states() + f.num_arcs();
+        let (out, walked) = removed(f, &Default::default(), patience(&shared_tail(20_000))).unwrap();
+        assert_eq!((out.num_states(), out.num_arcs()), (20_001, 20_000));
+        assert!((1..=20_000).all(|s| out.final_weight(s) == Tropical(((s - 1) % 4) as f32)));
+        assert!(walked <= 16 * size, "{walked} steps for {size} states and arcs");
+    }
+
+    /// The other way round: what two walks have in common, all of it, is much more than its states and arcs.
+    #[test]
+    fn nothing_is_shared_where_that_costs_more() {
+        let n = 2000;
+        let arc = |label, next| Arc::new(label, label, Tropical::ONE, next);
+        let mut rows = vec![(Tropical::ZERO, vec![arc(1, 1), arc(2, 2)])];
+        rows.extend(vec![(Tropical::ZERO, (0..n).map(|i| arc(0, 3 + i)).collect()); 2]);
+        rows.extend((1..=n).map(|i| (Tropical::ZERO, vec![arc(i as Label, 3 + n), arc(0, 3 + i)])));
+        rows.push((Tropical::ONE, vec![]));
+        let f = FlatFst::from_rows(0, rows);
+        let size = f.num_states() + f.num_arcs();
+        let want = rmepsilon(f.clone(), &Default::default()).unwrap();
+        let (out, walked) = removed(f, &Default::default(), 0).unwrap();
+        assert_eq!(out, want);
+        assert!(walked <= 4 * size, "{walked} steps for {size} states and arcs");
+    }
+
+    #[test]
+    fn shared_states_change_nothing() {
+        use rand::{Rng, SeedableRng, rngs::SmallRng};
+        let mut rng = SmallRng::seed_from_u64(11);
+        let mut shorter = 0;
+        for case in 0..4000 {
+            let n = rng.random_range(2..24u32);
+            let cyclic = case % 4 == 0;
+            let rows = (0..n).map(|s| {
+                let arcs = (0..rng.random_range(0..5)).filter_map(|_| {
+                    let label = if rng.random_bool(0.8) { 0 } else { rng.random_range(1..4) };
+                    let next = if cyclic || label > 0 { rng.random_range(0..n) } else { rng.random_range(s..n) };
+                    let weight = Tropical(rng.random_range(0..16) as f32 / 8.0);
+                    (label > 0 || cyclic || next > s).then(|| Arc::new(label, label, weight, next))
+                });
+                let arcs = arcs.collect();
+                (if rng.random_bool(0.2) { Tropical(rng.random_range(0..8) as f32) } else { Tropical::ZERO }, arcs)
+            });
+            let f = FlatFst::from_rows(0, rows.collect());
+            for connect in [true, false] {
+                let config = RmEpsilonConfig { connect, ..Default::default() };
+                let (want, far) = removed(f.clone(), &config, usize::MAX).unwrap();
+                let (found, walked) = removed(f.clone(), &config, 0).unwrap();
+                assert_eq!(found, want, "{f:?}");
+                shorter += (walked < far) as u32;
+            }
+        }
+        assert!(shorter > 100, "{shorter}");
     }
 }

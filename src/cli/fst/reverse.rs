@@ -28,7 +28,7 @@ impl Cmd {
     pub fn run(&self, env: &mut dyn Env) -> Result<Status> {
         let config = ReverseConfig { require_superinitial: self.require_superinitial };
         let fst = env.get(self.io.input())?;
-        let out = map_fst!(&*fst, f => Result::Ok(reverse(f, &config)))?;
+        let out = map_fst!(&*fst, f => reverse(f, &config))?;
         env.put(self.io.output(), out)?;
         Ok(Status::Done)
     }
