@@ -4,7 +4,7 @@ use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
 use crate::error::{Error, Result};
-use crate::fst::flat::{FlatFst, NO_STATE, StateId};
+use crate::fst::flat::{FlatFst, Label, NO_STATE, StateId};
 use crate::fst::semiring::Weight;
 
 /// Pairs (p, q), p ≤ q, that the start pair reaches and that reach a pair of final states.
@@ -18,7 +18,8 @@ fn pack(p: StateId, q: StateId) -> u64 {
 }
 
 impl Relation {
-    /// `fst` has its arcs sorted by input label. Input labels are compared, epsilon like any other. O(pairs × arcs).
+    /// `fst` has its arcs sorted by input label, then target. Input labels are compared, epsilon like any other.
+    /// O(pairs × arcs). No more than `max_pairs`, with 64 times as many steps between them, are kept.
     pub fn common_future<W: Weight>(fst: &FlatFst<W>, max_pairs: usize) -> Result<Self> {
         let mut pairs: HashMap<u64, u32, FxBuildHasher> = HashMap::default();
         let mut list: Vec<u64> = vec![];
@@ -27,27 +28,39 @@ impl Relation {
             list.push(pack(fst.start(), fst.start()));
             pairs.insert(list[0], 0);
         }
+        // Where the states lead, every label and target once, however many arcs there are.
+        let [mut a, mut b]: [Vec<(Label, StateId)>; 2] = Default::default();
+        let mut reached: Vec<u32> = vec![];
         let mut next = 0;
         while next < list.len() {
             let (p, q) = ((list[next] >> 32) as u32, list[next] as u32);
-            let (a, b) = (fst.arcs(p), fst.arcs(q));
+            for (to, s) in [(&mut a, p), (&mut b, q)] {
+                to.clear();
+                to.extend(fst.arcs(s).iter().map(|x| (x.ilabel, x.nextstate)));
+                to.dedup();
+            }
+            reached.clear();
             let mut j = 0;
-            for x in a {
-                while j < b.len() && b[j].ilabel < x.ilabel {
+            for x in &a {
+                while j < b.len() && b[j].0 < x.0 {
                     j += 1;
                 }
-                for y in b[j..].iter().take_while(|y| y.ilabel == x.ilabel) {
-                    let to = pack(x.nextstate, y.nextstate);
+                for y in b[j..].iter().take_while(|y| y.0 == x.0) {
+                    let to = pack(x.1, y.1);
                     let id = *pairs.entry(to).or_insert_with(|| {
                         list.push(to);
                         list.len() as u32 - 1
                     });
                     if id as usize != next {
-                        back.push((id, next as u32));
+                        reached.push(id);
                     }
                 }
             }
-            if list.len() > max_pairs {
+            // Several labels may lead to one pair.
+            reached.sort_unstable();
+            reached.dedup();
+            back.extend(reached.iter().map(|&id| (id, next as u32)));
+            if list.len() > max_pairs || back.len() > max_pairs.saturating_mul(64) {
                 return Err(Error::limit(
                     "disambiguate",
                     format!("{max_pairs} pairs of states"),
@@ -88,5 +101,27 @@ impl Relation {
     #[inline]
     pub fn holds(&self, p: StateId, q: StateId) -> bool {
         self.related.contains(&pack(p, q))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fst::testing::{ONE, Z, arc};
+
+    #[test]
+    fn parallel_arcs_count_once() {
+        let f = FlatFst::from_rows(0, vec![(Z, vec![arc(1, 1, 0.0, 1); 8000]), (ONE, vec![])]);
+        let relation = Relation::common_future(&f, 2).unwrap();
+        assert!(relation.holds(0, 0) && relation.holds(1, 1) && !relation.holds(0, 1));
+    }
+
+    #[test]
+    fn steps_between_pairs_are_limited() {
+        let rows = vec![(ONE, (0..20).map(|s| arc(1, 1, 0.0, s)).collect()); 20];
+        let f = FlatFst::from_rows(0, rows);
+        // 210 pairs, each of which leads to all.
+        assert!(Relation::common_future(&f, 210).is_err());
+        assert!(Relation::common_future(&f, 210 * 210 / 64 + 1).is_ok_and(|r| r.holds(3, 17)));
     }
 }
