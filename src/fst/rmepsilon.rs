@@ -185,6 +185,7 @@ impl<'a, W: Weight> Closure<'a, W> {
     }
 
     /// Marks the epsilon closure of `source` and computes the distances in it.
+    #[inline(always)]
     fn collect(&mut self, source: StateId) -> Result<()> {
         let epsilon = |a: &Arc<W>| a.ilabel == EPSILON && a.olabel == EPSILON;
         self.members.clear();
@@ -219,6 +220,7 @@ impl<'a, W: Weight> Closure<'a, W> {
     }
 
     /// The general case: the epsilon arcs of the closure as an automaton of their own.
+    #[inline(never)]
     fn distances_in_closure(&mut self, source: StateId) -> Result<()> {
         let mut b = super::flat::Builder::<W>::with_capacity(self.members.len(), self.members.len());
         // Numbers inside the closure, kept in a map: closures are small and many.
