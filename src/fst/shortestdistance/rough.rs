@@ -7,7 +7,6 @@
 
 use super::OP;
 use super::cyclic::{self, Sum};
-use super::generic::most_steps;
 use crate::error::Result;
 use crate::fst::flat::{FlatFst, StateId};
 use crate::fst::queues::{Queue, Queues};
@@ -126,7 +125,8 @@ fn by_component<W: Weight>(fst: &FlatFst<W>, source: StateId, mut queues: Queues
     d[source as usize] = W::ONE;
     queues.push(source, &d);
     let (members, first) = queues.members();
-    let mut left = most_steps(fst.num_arcs());
+    // Few looks at every arc are usual; states that get nearer again and again would take V².
+    let mut left = 20_000_000.max(100 * fst.num_arcs() as u64);
     for c in queues.of[source as usize] as usize..queues.queues.len() {
         if let Queue::Trivial = queues.queues[c] {
             let s = members[first[c] as usize];
