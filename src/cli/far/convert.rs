@@ -10,8 +10,8 @@ use crate::format::far::{FarReader, FarWriter};
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  weft far convert --far-type stlist --fst-type const s.far list.far")]
 pub struct Cmd {
-    /// Kind of archive (default: that of IN)
-    #[arg(long, value_enum, default_value_t)]
+    /// Kind of archive: sttable, stlist, fst (one automaton without any), or default, that of IN
+    #[arg(long, value_enum, default_value_t, hide_possible_values = true)]
     far_type: FarKind,
     /// Container of the automata (default: those of IN)
     #[arg(long, value_enum)]
